@@ -1,0 +1,57 @@
+"""Errors that the library raises on purpose.
+
+::
+
+    ManylabelError
+    ├── DataError      (also a ValueError)   a file does not hold what it should
+    ├── ArchiveError   (also a ValueError)   a model folder is damaged or foreign
+    └── MissingExtra   (also an ImportError) an optional dependency is not installed
+
+Wrong arguments raise plain ``ValueError`` or ``TypeError``, as in scikit-learn.
+"""
+
+from pathlib import Path
+
+
+class ManylabelError(Exception):
+    """The root of the library's own errors."""
+
+
+class DataError(ManylabelError, ValueError):
+    """A data file does not hold what its format promises.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    reason : str
+        What was expected and what was found, as one sentence.
+    line : int or None, default=None
+        Line number, counted from 1, where one is to blame.
+    """
+
+    def __init__(self, path: str | Path, reason: str, line: int | None = None) -> None:
+        super().__init__(str(path), reason, line)
+        self.path, self.reason, self.line = Path(path), reason, line
+
+    def __str__(self) -> str:
+        place = f"{self.path}" if self.line is None else f"{self.path}, line {self.line}"
+        return f"{place}: {self.reason}"
+
+
+class ArchiveError(ManylabelError, ValueError):
+    """A model folder cannot be read: damaged, incomplete, foreign or too new."""
+
+    def __init__(self, path: str | Path, reason: str) -> None:
+        super().__init__(str(path), reason)
+        self.path, self.reason = Path(path), reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+class MissingExtra(ManylabelError, ImportError):  # noqa: N818 - reads as a sentence
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(f"{what} needs {package}: pip install 'manylabel[{extra}]'")

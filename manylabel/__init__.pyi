@@ -1,0 +1,17 @@
+from . import losses as losses
+from . import metrics as metrics
+from ._version import __version__ as __version__
+from .baselines import LabelPowerset as LabelPowerset
+from .baselines import OneVsRest as OneVsRest
+from .baselines import Popularity as Popularity
+from .data import Corpus as Corpus
+from .data import Dataset as Dataset
+from .data import LabelSpace as LabelSpace
+from .data import iter_chunks as iter_chunks
+from .data import make_corpus as make_corpus
+from .data import read as read
+from .data import write as write
+from .evaluation import Report as Report
+from .evaluation import evaluate as evaluate
+from .persistence import load as load
+from .propensity import Propensity as Propensity

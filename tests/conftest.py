@@ -1,0 +1,20 @@
+"""Settings that every test shares."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The first call of a kernel compiles it, so there is no deadline.
+settings.register_profile("default", deadline=None, max_examples=50, derandomize=True)
+settings.load_profile("default")
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Return the folder of real data sets, or skip where it is absent."""
+    if not DATA.is_dir():
+        pytest.skip("the folder of real data sets is not beside the project")
+    return DATA

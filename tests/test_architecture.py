@@ -1,0 +1,99 @@
+"""Imports point downwards, dependencies have one home, files and functions are small."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import manylabel
+
+ROOT = Path(manylabel.__file__).parent
+LAYERS = [  # lowest first; names on one line are siblings and do not import each other
+    {"_kernels", "_typing", "_version", "exceptions"},
+    {"_validation", "parallel", "persistence"},
+    {"losses", "propensity"},
+    {"base", "metrics", "data"},
+    {"online", "trees", "budget", "baselines"},
+    {"blend", "evaluation", "testing", "text"},
+    {"server", "experiments"},
+    {"cli"},
+]
+HEIGHT = {name: h for h, layer in enumerate(LAYERS) for name in layer}
+ONLY_IN = {
+    "numba": {"_kernels"},
+    "fastapi": {"server"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "matplotlib": {"evaluation", "experiments"},
+    "dask": set(),
+    "ray": set(),
+}
+MODULES = sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
+MAX_FILE, MAX_FUNCTION, MAX_KERNEL = 500, 50, 60
+each_module = pytest.mark.parametrize(
+    "path", MODULES, ids=lambda p: str(p.relative_to(ROOT))
+)
+
+
+def package(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "manylabel":
+            yield from (f"manylabel.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or "")
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+@each_module
+def test_imports_point_downwards(path):
+    here = package(path)
+    for name in imports(path):
+        top, _, rest = name.partition(".")
+        there = rest.partition(".")[0]
+        assert not name.startswith("."), f"relative import {name}"
+        assert here in ONLY_IN.get(top, {here}), f"{top} does not belong in {here}"
+        if top == "manylabel" and there != here:
+            assert HEIGHT[there] < HEIGHT[here], f"{here} may not import {there}"
+
+
+@each_module
+def test_imports_stand_at_the_top_unless_optional(path):
+    optional = {"matplotlib", "pyarrow"}
+    # The command line imports its verbs' needs late, so that --help is quick.
+    if package(path) == "cli":
+        return
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, ast.FunctionDef):
+            for node in ast.walk(function):
+                names = [a.name for a in getattr(node, "names", [])]
+                if isinstance(node, ast.ImportFrom):
+                    names = [node.module or ""]
+                elif not isinstance(node, ast.Import):
+                    continue
+                assert {n.partition(".")[0] for n in names} <= optional, names
+
+
+@each_module
+def test_files_and_functions_stay_small(path):
+    text = path.read_text()
+    assert text.count("\n") <= MAX_FILE, f"{path} is too long"
+    most = MAX_KERNEL if package(path) == "_kernels" else MAX_FUNCTION
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            documentation = ast.get_docstring(node) or ""
+            length = node.end_lineno - node.lineno - documentation.count("\n")
+            assert length <= most, f"{node.name} has {length} lines"
+
+
+@pytest.mark.parametrize("name", manylabel.__all__)
+def test_public_names_have_a_docstring_with_an_example(name):
+    thing = getattr(manylabel, name)
+    assert thing.__doc__
+    if callable(thing):
+        assert ">>>" in thing.__doc__, f"{name} has no example"

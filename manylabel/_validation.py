@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
-from manylabel._typing import CSR, Floats, MatrixLike
+from manylabel._typing import CSR, Floats, Ints, MatrixLike
 
 
 def features(estimator: Any, X: MatrixLike, *, reset: bool) -> CSR:
@@ -22,6 +22,15 @@ def features(estimator: Any, X: MatrixLike, *, reset: bool) -> CSR:
     )
     X = _canonical(X, "X", np.float32)
     _check_finite(X, "X")
+    return X
+
+
+def feature_matrix(X: MatrixLike, *, n_rows: int | None = None, name: str = "X") -> CSR:
+    """Return ``X``, of no estimator, as a canonical float32 CSR array of finite values."""
+    X = _matrix(X, name)
+    _check_shape(X.shape, n_rows, None, name)
+    X = _canonical(X, name, np.float32)
+    _check_finite(X, name)
     return X
 
 
@@ -45,6 +54,20 @@ def labels(
         Y.eliminate_zeros()
         _check_binary(Y.data, name)
     return Y
+
+
+def label_vector(y: Any, n_labels: int | None = None, *, name: str = "y") -> Ints:
+    """Return the labels of one row as an int64 vector of 0 and 1."""
+    y = np.asarray(y)
+    if y.ndim != 1 or y.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be a vector of numbers, one per label. "
+            f"Got shape {y.shape} and dtype {y.dtype}."
+        )
+    if n_labels is not None and len(y) != n_labels:
+        raise ValueError(f"{name} must have {n_labels} labels. Got {len(y)}.")
+    _check_binary(y[y != 0], name)
+    return np.asarray(y, np.int64)
 
 
 def scores(

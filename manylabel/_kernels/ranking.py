@@ -1,0 +1,51 @@
+"""Ranked labels against the truth."""
+
+import numpy as np
+
+from manylabel._kernels._jit import kernel
+
+
+@kernel
+def find_hits(y_indptr, y_indices, columns, out):
+    """Write whether each ranked column is true; ``columns`` is padded with -1."""
+    for i in range(columns.shape[0]):
+        start, end = np.int64(y_indptr[i]), np.int64(y_indptr[i + 1])
+        for j in range(columns.shape[1]):
+            out[i, j] = _holds(y_indices, start, end, columns[i, j])
+
+
+@kernel
+def _holds(indices, start, end, column):
+    """Tell whether the sorted ``indices[start:end]`` hold ``column``."""
+    stop = end
+    while start < stop:
+        middle = (start + stop) // 2
+        if indices[middle] < column:
+            start = middle + 1
+        else:
+            stop = middle
+    return start < end and indices[start] == column
+
+
+@kernel
+def discounted_sums(gains, discounts, out):
+    """Write the sum of the first gains of each row, each times its discount.
+
+    Summed one by one, so that a row has the same bits in whatever chunk it comes.
+    """
+    for i in range(gains.shape[0]):
+        total = 0.0
+        for j in range(discounts.shape[0]):
+            total += gains[i, j] * discounts[j]
+        out[i] = total
+
+
+@kernel
+def add_rows(terms, sums):
+    """Add the rows of ``terms`` to ``sums`` in place, one after the other.
+
+    The order of the additions is that of the rows, so chunks give the same bits.
+    """
+    for i in range(terms.shape[0]):
+        for j in range(terms.shape[1]):
+            sums[j] += terms[i, j]

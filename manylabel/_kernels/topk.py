@@ -1,0 +1,75 @@
+"""The best columns of each row: score descending, then column ascending.
+
+The order is total, so every caller breaks ties the same way. Scores may be infinite,
+not NaN. A bounded heap makes a row of L scores cost O(L + k log k log(L / k)) on
+average.
+"""
+
+from manylabel._kernels._jit import kernel
+
+
+@kernel
+def dense_rows(scores, k, out_columns):
+    """Write the ``k`` best columns of each row of an array, padded with -1."""
+    for i in range(scores.shape[0]):
+        out_columns[i, :k] = -1
+        best_positions(scores[i], k, out_columns[i])
+
+
+@kernel
+def csr_rows(s_indptr, s_indices, s_data, k, out_columns):
+    """Write the ``k`` best stored columns of each CSR row, padded with -1.
+
+    Stored zeros and negative scores compete; what is not stored does not.
+    """
+    for i in range(s_indptr.shape[0] - 1):
+        row = slice(s_indptr[i], s_indptr[i + 1])
+        indices, out = s_indices[row], out_columns[i]
+        out[:k] = -1
+        for j in range(best_positions(s_data[row], k, out)):
+            out[j] = indices[out[j]]
+
+
+@kernel
+def best_positions(data, k, out):
+    """Write the positions of the ``k`` largest of ``data``; return how many.
+
+    The best comes first; equal values keep their order.
+    """
+    n = min(k, data.shape[0])
+    if n == 0:
+        return 0
+    for p in range(n):
+        out[p] = p
+    for root in range(n // 2 - 1, -1, -1):
+        _sift_down(data, out, root, n)
+    for p in range(n, data.shape[0]):
+        if data[p] > data[out[0]]:  # a later equal value ranks lower
+            out[0] = p
+            _sift_down(data, out, 0, n)
+    for end in range(n - 1, 0, -1):
+        out[0], out[end] = out[end], out[0]
+        _sift_down(data, out, 0, end)
+    return n
+
+
+@kernel
+def _sift_down(data, heap, root, end):
+    """Restore the heap ``heap[:end]`` below ``root``; its root is the worst."""
+    item = heap[root]
+    while True:
+        child = 2 * root + 1
+        if child >= end:
+            break
+        if child + 1 < end and _is_worse(data, heap[child + 1], heap[child]):
+            child += 1
+        if not _is_worse(data, heap[child], item):
+            break
+        heap[root] = heap[child]
+        root = child
+    heap[root] = item
+
+
+@kernel
+def _is_worse(data, p, q):
+    return data[p] < data[q] or (data[p] == data[q] and p > q)

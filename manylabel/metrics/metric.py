@@ -1,0 +1,98 @@
+"""What a metric is: one figure, accumulated over chunks of rows."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from manylabel._kernels import ranking
+from manylabel._typing import Array, MatrixLike
+
+
+class Metric(ABC):
+    """One figure, accumulated over chunks.
+
+    ``update`` takes a chunk of rows, ``merge`` another metric of the same kind, and
+    ``value`` is the figure over all rows so far, NaN if there were none. However the
+    rows are cut into chunks, the value has the same bits.
+
+    A subclass says what a chunk adds (``_terms``) and what the sums mean (``_figure``).
+    """
+
+    is_loss = False
+    _n_sums = 1
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+        self.n_labels: int | None = None
+        self._sums: Array = np.zeros(self._n_sums)
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """The name in a report, for instance ``P@5``."""
+
+    @property
+    @abstractmethod
+    def meaning(self) -> str:
+        """One sentence for people who do not know the name."""
+
+    @property
+    def value(self) -> float:
+        """The figure over all rows so far."""
+        return float(self._figure()) if self.n_rows else float("nan")
+
+    @abstractmethod
+    def update(self, Y: MatrixLike, scores: MatrixLike) -> Self:
+        """Take a chunk of true labels and what was predicted; return itself."""
+
+    def add(self, view: Any) -> Self:
+        """Take a chunk that was ranked or compared for several metrics at once."""
+        self._agree_on_labels(view.n_labels)
+        self._accumulate(self._terms(view))
+        self.n_rows += view.n_rows
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Take the rows that a metric of the same kind has seen; return itself."""
+        if type(other) is not type(self) or other.key != self.key:
+            name = getattr(other, "key", type(other).__name__)
+            raise ValueError(
+                f"{self.key} can be merged only with its own kind. Got {name}."
+            )
+        if other.n_rows:
+            self._agree_on_labels(other.n_labels)
+            self._sums = self._sums + other._sums
+            self.n_rows += other.n_rows
+        return self
+
+    @abstractmethod
+    def _terms(self, view: Any) -> Array:
+        """Return what each row adds to the sums, shape (n_rows, n_sums)."""
+
+    def _figure(self) -> float:
+        """Return the mean over rows of the first term."""
+        return float(self._sums[0] / self.n_rows)
+
+    def _accumulate(self, terms: Array) -> None:
+        ranking.add_rows(terms, self._sums)
+
+    def _agree_on_labels(self, n_labels: int | None) -> None:
+        if self.n_labels not in (None, n_labels):
+            raise ValueError(
+                f"Y must have {self.n_labels} columns, as in the first chunk. "
+                f"Got {n_labels}."
+            )
+        self.n_labels = n_labels
+
+
+class LabelMetric(Metric):
+    """A metric that counts for each label: ``_terms`` has shape (n_sums, n_labels)."""
+
+    def _accumulate(self, terms: Array) -> None:
+        self._sums = terms if self.n_rows == 0 else self._sums + terms
+
+
+def ratio(numerator: Any, denominator: Any) -> float:
+    """Return the quotient, or 0 where nothing was there to be found."""
+    return float(numerator / denominator) if denominator else 0.0

@@ -1,0 +1,203 @@
+"""Ranking metrics in which a hit counts 1 / propensity.
+
+Rare labels are recorded less often than they are true, so a recorded one stands for
+several. Normalised values, the default and what papers report, are a ratio of means:
+the mean over rows of what was gained by the mean of the most that a ranking of the same
+rows could gain (the Extreme Classification Repository's script). Raw values are the
+unbiased estimates of :mod:`manylabel.losses.unbiased`, and can exceed 1.
+"""
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from manylabel._typing import Array, Floats, MatrixLike
+from manylabel.losses.ranked import Ranked, dcg, ideal_dcg, precision
+from manylabel.metrics.metric import ratio
+from manylabel.metrics.ranking import RankingMetric
+
+
+class PropensityMetric(RankingMetric):
+    """A ranking metric in which a hit counts 1 / propensity.
+
+    Parameters
+    ----------
+    k : int, default=5
+        Ranking depth.
+    propensity : Propensity, array of shape (n_labels,) or float, default=1.0
+        Probability that a true label is recorded.
+    normalised : bool, default=True
+        Divide by the best attainable value.
+    """
+
+    _n_sums = 2
+
+    def __init__(
+        self, k: int = 5, propensity: Any = 1.0, *, normalised: bool = True
+    ) -> None:
+        super().__init__(k)
+        self.propensity = propensity
+        self.normalised = normalised
+
+    @property
+    def key(self) -> str:
+        """The name in a report, for instance ``PSP@5``."""
+        return super().key if self.normalised else f"raw {super().key}"
+
+    def update(self, Y: MatrixLike, scores: MatrixLike) -> Self:
+        """Take a chunk of recorded labels and scores; return itself."""
+        return self.add(Ranked.of(Y, scores, self.k, self.propensity))
+
+    def _terms(self, view: Ranked) -> Array:
+        return np.stack(
+            [self._gain(view, view.gains), self._gain(view, view.best_gains)], axis=1
+        )
+
+    @abstractmethod
+    def _gain(self, view: Ranked, gains: Floats) -> Floats:
+        """Return what gains in ranked order are worth to each row."""
+
+    def _figure(self) -> float:
+        gained, best = self._sums
+        return ratio(gained, best) if self.normalised else gained / self.n_rows
+
+
+class PSPAtK(PropensityMetric):
+    """PSP@k: propensity-scored precision.
+
+    Parameters
+    ----------
+    k : int, default=5
+        Ranking depth.
+    propensity : Propensity, array of shape (n_labels,) or float, default=1.0
+        Probability that a true label is recorded.
+    normalised : bool, default=True
+        Divide by the best attainable value: with propensities 1, P@k by the P@k of a
+        perfect ranking. Raw with propensities 1 is P@k.
+
+    Examples
+    --------
+    >>> metric = PSPAtK(1, propensity=[0.5, 0.25])
+    >>> metric.update([[1, 1]], [[0.9, 0.1]]).value
+    0.5
+    """
+
+    symbol = "PSP"
+    sentence = (
+        "Precision at {k} with each hit counted 1 / propensity, relative to the best "
+        "attainable: rare, often unrecorded labels weigh more."
+    )
+
+    def _gain(self, view: Ranked, gains: Floats) -> Floats:
+        return precision(gains, self.k)
+
+
+class PSNDCGAtK(PropensityMetric):
+    """PSnDCG@k: propensity-scored nDCG.
+
+    The gain of a row is divided by the DCG of min(k, number of recorded labels) hits
+    before the mean is taken.
+
+    Parameters
+    ----------
+    k : int, default=5
+        Ranking depth.
+    propensity : Propensity, array of shape (n_labels,) or float, default=1.0
+        Probability that a true label is recorded.
+    normalised : bool, default=True
+        Divide by the best attainable value. With propensities 1 that changes nothing
+        where every row has a label.
+
+    Notes
+    -----
+    Not an unbiased estimate of nDCG@k, raw or not, because it divides by the number of
+    recorded labels; :func:`manylabel.losses.unbiased_dcg` is one.
+
+    Examples
+    --------
+    >>> metric = PSNDCGAtK(1, propensity=[0.5, 0.25])
+    >>> metric.update([[1, 1]], [[0.9, 0.1]]).value
+    0.5
+    """
+
+    symbol = "PSnDCG"
+    sentence = (
+        "nDCG at {k} with each hit counted 1 / propensity, relative to the best "
+        "attainable: rare, often unrecorded labels weigh more."
+    )
+
+    def _gain(self, view: Ranked, gains: Floats) -> Floats:
+        return dcg(gains, self.k) / ideal_dcg(view.n_true, self.k)
+
+
+def psp_at_k(
+    Y: MatrixLike,
+    scores: MatrixLike,
+    k: int = 5,
+    *,
+    propensity: Any,
+    normalised: bool = True,
+) -> float:
+    """Return PSP@k; see :class:`PSPAtK`.
+
+    Parameters
+    ----------
+    Y : array or sparse array of shape (n_rows, n_labels)
+        Recorded labels, 0/1.
+    scores : array or sparse array of shape (n_rows, n_labels)
+        Scores.
+    k : int, default=5
+        Ranking depth.
+    propensity : Propensity, array of shape (n_labels,) or float
+        Probability that a true label is recorded.
+    normalised : bool, default=True
+        Divide by the best attainable value.
+
+    Returns
+    -------
+    float
+        A fraction in [0, 1] if normalised.
+
+    Examples
+    --------
+    >>> psp_at_k([[1, 1]], [[0.9, 0.1]], k=1, propensity=[0.5, 0.25])
+    0.5
+    """
+    return PSPAtK(k, propensity, normalised=normalised).update(Y, scores).value
+
+
+def psndcg_at_k(
+    Y: MatrixLike,
+    scores: MatrixLike,
+    k: int = 5,
+    *,
+    propensity: Any,
+    normalised: bool = True,
+) -> float:
+    """Return PSnDCG@k; see :class:`PSNDCGAtK`.
+
+    Parameters
+    ----------
+    Y : array or sparse array of shape (n_rows, n_labels)
+        Recorded labels, 0/1.
+    scores : array or sparse array of shape (n_rows, n_labels)
+        Scores.
+    k : int, default=5
+        Ranking depth.
+    propensity : Propensity, array of shape (n_labels,) or float
+        Probability that a true label is recorded.
+    normalised : bool, default=True
+        Divide by the best attainable value.
+
+    Returns
+    -------
+    float
+        A fraction in [0, 1] if normalised.
+
+    Examples
+    --------
+    >>> psndcg_at_k([[1, 1]], [[0.9, 0.1]], k=1, propensity=[0.5, 0.25])
+    0.5
+    """
+    return PSNDCGAtK(k, propensity, normalised=normalised).update(Y, scores).value

@@ -76,9 +76,9 @@ class Ranked(View):
         return np.where(best < 0, 0.0, self.weights[best])
 
 
-def precision(gains: Array, k: int) -> Floats:
-    """Return the sum of the first ``k`` gains of each row, divided by ``k``."""
-    return _sums(gains, np.ones(min(k, gains.shape[1]))) / k
+def cumulative_gain(gains: Array, k: int) -> Floats:
+    """Return the sum of the first ``k`` gains of each row."""
+    return _sums(gains, np.ones(min(k, gains.shape[1])))
 
 
 def dcg(gains: Array, k: int) -> Floats:

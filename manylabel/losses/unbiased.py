@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from manylabel import _validation
 from manylabel._typing import Floats, Ints, MatrixLike
 from manylabel.losses.compared import Compared
-from manylabel.losses.ranked import Ranked, dcg, ideal_dcg, precision
+from manylabel.losses.ranked import Ranked, cumulative_gain, dcg, ideal_dcg
 
 
 def unbiased_hamming(Y: MatrixLike, predictions: MatrixLike, propensity: Any) -> Floats:
@@ -82,7 +82,7 @@ def unbiased_precision(
     array([1.])
     """
     (k,) = _validation.cutoffs((k,))
-    return precision(Ranked.of(Y, scores, k, propensity).gains, k)
+    return cumulative_gain(Ranked.of(Y, scores, k, propensity).gains, k) / k
 
 
 def unbiased_dcg(

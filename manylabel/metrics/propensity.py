@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from manylabel._typing import Array, Floats, MatrixLike
-from manylabel.losses.ranked import Ranked, dcg, ideal_dcg, precision
+from manylabel.losses.ranked import Ranked, cumulative_gain, dcg, ideal_dcg
 from manylabel.metrics.metric import ratio
 from manylabel.metrics.ranking import RankingMetric
 
@@ -45,6 +45,12 @@ class PropensityMetric(RankingMetric):
         """The name in a report, for instance ``PSP@5``."""
         return super().key if self.normalised else f"raw {super().key}"
 
+    @property
+    def meaning(self) -> str:
+        """One sentence for people who do not know the name."""
+        relative = ", relative to the best attainable" if self.normalised else ""
+        return f"{super().meaning}{relative}: rare, often hidden labels weigh more."
+
     def update(self, Y: MatrixLike, scores: MatrixLike) -> Self:
         """Take a chunk of recorded labels and scores; return itself."""
         return self.add(Ranked.of(Y, scores, self.k, self.propensity))
@@ -59,8 +65,9 @@ class PropensityMetric(RankingMetric):
         """Return what gains in ranked order are worth to each row."""
 
     def _figure(self) -> float:
-        gained, best = self._sums
-        return ratio(gained, best) if self.normalised else gained / self.n_rows
+        if not self.normalised:
+            return super()._figure()
+        return min(ratio(*self._sums), 1.0)  # the two sums may round differently
 
 
 class PSPAtK(PropensityMetric):
@@ -84,13 +91,10 @@ class PSPAtK(PropensityMetric):
     """
 
     symbol = "PSP"
-    sentence = (
-        "Precision at {k} with each hit counted 1 / propensity, relative to the best "
-        "attainable: rare, often unrecorded labels weigh more."
-    )
+    sentence = "Precision at {k} with each hit counted 1 / propensity"
 
     def _gain(self, view: Ranked, gains: Floats) -> Floats:
-        return precision(gains, self.k)
+        return cumulative_gain(gains, self.k) / self.k
 
 
 class PSNDCGAtK(PropensityMetric):
@@ -122,10 +126,7 @@ class PSNDCGAtK(PropensityMetric):
     """
 
     symbol = "PSnDCG"
-    sentence = (
-        "nDCG at {k} with each hit counted 1 / propensity, relative to the best "
-        "attainable: rare, often unrecorded labels weigh more."
-    )
+    sentence = "nDCG at {k} with each hit counted 1 / propensity"
 
     def _gain(self, view: Ranked, gains: Floats) -> Floats:
         return dcg(gains, self.k) / ideal_dcg(view.n_true, self.k)

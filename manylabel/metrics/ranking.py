@@ -12,7 +12,7 @@ import numpy as np
 
 from manylabel import _validation
 from manylabel._typing import Array, MatrixLike
-from manylabel.losses.ranked import Ranked, dcg, ideal_dcg, precision
+from manylabel.losses.ranked import Ranked, dcg, ideal_dcg
 from manylabel.metrics.metric import LabelMetric, Metric, ratio
 
 
@@ -68,7 +68,10 @@ class PrecisionAtK(RankingMetric):
     sentence = "Share of true labels among the {k} best-ranked, mean over rows."
 
     def _terms(self, view: Ranked) -> Array:
-        return precision(view.hits, self.k)[:, None]
+        return view.n_hits(self.k)[:, None]
+
+    def _figure(self) -> float:
+        return super()._figure() / self.k
 
 
 class NDCGAtK(RankingMetric):

@@ -1,0 +1,225 @@
+"""Evaluation: every figure is its metric, chunks, memory, refusals."""
+
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from manylabel import metrics
+from manylabel.evaluation import Evaluation, Report, evaluate
+from manylabel.propensity import Propensity
+
+FUNCTIONS = {
+    "P": metrics.precision_at_k,
+    "nDCG": metrics.ndcg_at_k,
+    "recall": metrics.recall_at_k,
+    "F1": metrics.f1_at_k,
+    "coverage": metrics.coverage_at_k,
+    "PSP": metrics.psp_at_k,
+    "PSnDCG": metrics.psndcg_at_k,
+}
+COSTS = ["hamming", "f1", "accuracy", "rank", "subset"]
+
+
+def problem(seed=0, n_rows=20, n_labels=12):
+    rng = np.random.default_rng(seed)
+    Y = rng.random((n_rows, n_labels)) < 0.3
+    return Y, rng.random(Y.shape).round(1), rng.random(Y.shape) < 0.3
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_every_figure_is_the_value_of_its_metric(seed):
+    Y, scores, predictions = problem(seed)
+    propensity = Propensity().fit(Y)
+    report = evaluate(
+        Y, scores, k=(5, 1), propensity=propensity, predictions=predictions
+    )
+    for name, function in FUNCTIONS.items():
+        more = {"propensity": propensity} if name.startswith("PS") else {}
+        for k in (1, 5):
+            assert report[f"{name}@{k}"] == function(Y, scores, k, **more)
+    for cost in COSTS:
+        assert report[cost] == metrics.mean_cost(Y, predictions, cost)
+    assert report["micro-F1"] == metrics.micro_f1(Y, predictions)
+    assert report["macro-F1"] == metrics.macro_f1(Y, predictions)
+    assert len(report) == 2 * len(FUNCTIONS) + len(COSTS) + 2
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 20))
+def test_chunks_do_not_matter(seed, cut):
+    Y, scores, predictions = problem(seed)
+    parts = Evaluation(k=3, propensity=0.5)
+    for rows in (slice(cut), slice(cut, None)):
+        parts.update(Y[rows], scores[rows], predictions[rows])
+    whole = evaluate(Y, scores, k=3, propensity=0.5, predictions=predictions)
+    assert parts.report() == whole  # bits, not closeness
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 20))
+def test_merging_is_seeing_both(seed, cut):
+    Y, scores, _ = problem(seed)
+    left, right = Evaluation(), Evaluation()
+    left.update(Y[:cut], scores[:cut])
+    merged = (
+        left.merge(right.update(Y[cut:], scores[cut:])).merge(Evaluation()).report()
+    )
+    whole = evaluate(Y, scores)
+    assert list(merged) == list(whole)
+    assert_allclose(list(merged.values()), list(whole.values()), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint8])
+def test_scores_of_integers_are_predictions(dtype):
+    Y, _, predictions = problem()
+    for wrap in (np.asarray, sp.csr_array):
+        report = evaluate(Y, wrap(predictions.astype(dtype)))
+        assert list(report) == [*COSTS, "micro-F1", "macro-F1"]
+    listed = evaluate(Y.astype(int).tolist(), predictions.astype(int).tolist())
+    assert listed == report
+
+
+def test_scores_of_integers_beside_predictions_are_scores():
+    Y, scores, predictions = problem()
+    whole = (10 * scores).astype(int)
+    assert (
+        evaluate(Y, whole, predictions=predictions)["P@1"] == evaluate(Y, scores)["P@1"]
+    )
+
+
+def test_without_propensities_nothing_is_propensity_scored():
+    Y, scores, _ = problem()
+    assert not [key for key in evaluate(Y, scores) if key.startswith("PS")]
+
+
+def test_a_users_cost_is_reported_by_its_name():
+    def misses(y, y_hat):
+        return (y > y_hat).sum()
+
+    report = evaluate([[1, 1, 0]], [[1, 0, 0]], costs=("f1", misses))
+    assert report["misses"] == 1
+    assert report.meaning("misses") == "Mean over rows of the cost 'misses'."
+
+
+def test_no_rows_give_a_report_that_is_valid_json():
+    report = evaluate(np.zeros((0, 3)), np.zeros((0, 3)), k=1)
+    assert np.isnan(report["P@1"])
+    assert json.loads(json.dumps(report.to_dict(), allow_nan=False))["P@1"] is None
+
+
+def test_an_evaluation_of_nothing_reports_nothing():
+    assert len(Evaluation().report()) == 0
+
+
+def test_many_labels_never_make_a_dense_array():
+    n_rows, n_labels = 2000, 100_000  # dense it would have 200 million entries
+    rng = np.random.default_rng(0)
+    Y, scores = (
+        sp.csr_array(
+            (rng.random(5 * n_rows) + 0.1, rng.integers(n_labels, size=5 * n_rows),
+             np.arange(0, 5 * n_rows + 1, 5)),
+            shape=(n_rows, n_labels),
+        )
+        for _ in range(2)
+    )  # fmt: skip
+    Y.sum_duplicates()
+    Y.data[:] = 1
+    evaluate(Y[:2], scores[:2], propensity=0.5)
+    tracemalloc.start()
+    evaluate(Y, scores, propensity=0.5, predictions=Y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50e6
+
+
+def test_bad_input_leaves_no_trace():
+    Y, scores, _ = problem()
+    evaluation = Evaluation().update(Y, scores)
+    before = evaluation.report()
+    with pytest.raises(ValueError, match="must hold only 0 and 1"):
+        evaluation.update(2 * Y.astype(int), scores)
+    assert evaluation.report() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"k": 0}, "k must be a positive integer. Got 0"),
+        ({"k": (1, -3)}, "k must be a positive integer. Got -3"),
+        ({"k": ()}, "k must name at least one depth"),
+        ({"costs": ("f1", "f2")}, "cost must be one of hamming, f1, .* Got 'f2'"),
+        ({"costs": ("f1", "f1")}, "costs must have different names. Got 'f1' twice"),
+        ({"scores": np.zeros((3, 12))}, "scores must have 20 rows. Got 3"),
+        ({"predictions": np.zeros((20, 3))}, "predictions must have 12 columns. Got 3"),
+        ({"propensity": [0.5]}, "propensity must have 12 values"),
+        ({"propensity": 1.5}, r"propensity must lie in \(0, 1\]. Got 1.5"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, message):
+    Y, scores, _ = problem()
+    with pytest.raises(ValueError, match=message):
+        evaluate(Y, **({"scores": scores} | arguments))
+
+
+def test_an_unfitted_propensity_is_refused():
+    Y, scores, _ = problem()
+    with pytest.raises(TypeError, match="propensity must be a fitted Propensity"):
+        evaluate(Y, scores, propensity=Propensity())
+
+
+def test_chunks_of_different_kinds_are_refused():
+    Y, scores, predictions = problem()
+    evaluation = Evaluation().update(Y, scores)
+    with pytest.raises(
+        ValueError, match="Every chunk must bring scores, predictions or"
+    ):
+        evaluation.update(Y, scores, predictions)
+    with pytest.raises(ValueError, match="scores or predictions must be given"):
+        evaluation.update(Y)
+
+
+def test_evaluations_of_different_depth_are_not_merged():
+    Y, scores, _ = problem()
+    left, right = (Evaluation(k=k).update(Y, scores) for k in (1, 3))
+    with pytest.raises(ValueError, match="P@1 can be merged only with its own kind"):
+        left.merge(right)
+
+
+def test_a_report_is_a_mapping_of_fractions():
+    Y, scores, predictions = problem()
+    report = evaluate(Y, scores, predictions=predictions, propensity=0.5)
+    assert isinstance(report, Report)
+    assert dict(report) == report.to_dict()
+    assert all(0 <= value <= 1 for value in report.values())
+
+
+def test_a_report_says_what_each_figure_means():
+    Y, scores, predictions = problem()
+    report = evaluate(Y, scores, predictions=predictions, propensity=0.5)
+    for key in report:
+        assert report.meaning(key).endswith(".")
+        assert report.is_loss(key) == report.meaning(key).startswith("Loss:")
+        assert ("@" not in key) or key.split("@")[1] in report.meaning(key)
+
+
+def test_a_report_reads_as_a_table_in_percent():
+    text = str(evaluate([[1, 0]], [[0.2, 0.1]], k=(1, 2), predictions=[[1, 1]]))
+    assert text.splitlines()[:2] == [
+        "percent       @1      @2",
+        "P         100.00   50.00",
+    ]
+    assert "hamming    50.00  (loss)" in text.splitlines()
+    assert "micro-F1   66.67" in text.splitlines()
+
+
+def test_an_unknown_figure_is_refused_with_the_known_ones():
+    report = evaluate([[1, 0]], [[0.2, 0.1]], k=1)
+    for look in (report.__getitem__, report.meaning):
+        with pytest.raises(KeyError, match=r"A report holds P@1, .* Got 'PSP@1'"):
+            look("PSP@1")
+    assert "PSP@1" not in report
+    assert report.get("PSP@1") is None

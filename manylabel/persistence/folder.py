@@ -1,0 +1,257 @@
+"""A folder that is replaced as a whole: one manifest and the arrays file it names.
+
+The arrays go to a file of their own, named after their content. Renaming the manifest
+over the old one is the instant at which the new model replaces the old; only then is
+the old arrays file removed. So a reader finds one or the other, whenever it looks.
+"""
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from manylabel._typing import Array
+from manylabel.exceptions import ArchiveError
+from manylabel.persistence import tensors
+
+try:
+    import fcntl
+except ImportError:  # Windows: there, one writer at a time is up to the user
+    fcntl = None  # type: ignore[assignment]
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+ARRAYS = re.compile(r"arrays-[0-9a-f]{16}\.safetensors")
+DRAFT = ".draft-"  # begins the name of a file that is being written
+FIELDS = {
+    "format": int,
+    "manylabel": str,
+    "class": str,
+    "params": dict,
+    "state": dict,
+    "arrays": dict,
+    "arrays_file": str,
+    "arrays_sha256": str,
+    "sha256": str,
+}
+
+
+def replace(
+    folder: Path, manifest: Mapping[str, Any], arrays: Mapping[str, Array]
+) -> None:
+    """Make ``folder`` hold this manifest and these arrays, or leave it as it was."""
+    with _held(folder):
+        _refuse_foreign(folder)
+        before = {name for name in _ours(folder) if not name.startswith(DRAFT)}
+        arrays_file = ""
+        try:
+            with _draft(folder, "arrays") as file:
+                digest = tensors.write(file, arrays)
+            arrays_file = f"arrays-{digest[:16]}.safetensors"
+            _publish(folder, "arrays", arrays_file)
+            named = {"arrays_file": arrays_file, "arrays_sha256": digest}
+            with _draft(folder, "manifest") as file:
+                file.write(_sealed({"format": FORMAT, **manifest, **named}))
+            _publish(folder, "manifest", MANIFEST)
+            _sweep(folder, arrays_file, before)
+        except BaseException:  # Ctrl-C too
+            _sweep(folder, arrays_file, before)
+            raise
+
+
+def read(folder: Path, *, mmap: bool) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return a folder's manifest and arrays, checked, or raise ArchiveError."""
+    path = folder / MANIFEST
+    while True:
+        text = _read_bytes(path)
+        manifest = _parsed(path, text)
+        try:
+            return manifest, _read_arrays(folder, manifest, mmap)
+        except FileNotFoundError as error:
+            # A writer may have replaced the model since the manifest was read.
+            if _read_bytes(path) == text:
+                raise ArchiveError(error.filename, "this file is missing.") from None
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Keep other writers out of the folder, made if missing and unmade on failure."""
+    made = not os.path.lexists(folder)
+    lock = None
+    try:
+        lock = _lock(folder)
+        yield
+        if made:
+            _sync(folder.parent)
+    except BaseException:
+        if made:
+            with suppress(OSError):  # not empty: another writer's model is in it
+                folder.rmdir()
+        raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """Return a locked handle of the folder, which is made if missing."""
+    if folder.exists() and not folder.is_dir():
+        raise ArchiveError(folder, "this is a file, and a model is saved to a folder.")
+    folder.mkdir(exist_ok=True)
+    if fcntl is None:
+        return None
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        # Whoever held the lock before may have failed and removed the folder.
+        if folder.exists() and os.path.samestat(os.fstat(handle), os.stat(folder)):
+            return handle
+    except BaseException:
+        os.close(handle)
+        raise
+    os.close(handle)
+    return _lock(folder)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder with files in it that are not a model's."""
+    if MANIFEST in os.listdir(folder):
+        ours = b'"manylabel"' in (folder / MANIFEST).read_bytes()
+    else:
+        ours = set(os.listdir(folder)) == _ours(folder)  # empty, or left by a crash
+    if not ours:
+        raise ArchiveError(folder, "this folder holds other files than a model's.")
+
+
+def _ours(folder: Path) -> set[str]:
+    """Return the names in the folder that this module gave."""
+    return {
+        name
+        for name in os.listdir(folder)
+        if name == MANIFEST or ARRAYS.fullmatch(name) or name.startswith(DRAFT)
+    }
+
+
+def _sweep(folder: Path, arrays_file: str, before: set[str]) -> None:
+    """Drop the old arrays if the new manifest stands, else whatever is new."""
+    # What the folder itself says is right whenever an interrupt came.
+    stands = _named(folder) == arrays_file
+    for name in _ours(folder) - ({MANIFEST, arrays_file} if stands else before):
+        with suppress(OSError):
+            (folder / name).unlink()
+
+
+def _named(folder: Path) -> str | None:
+    """Return the arrays file that the manifest names, if it can be read."""
+    try:
+        return str(json.loads((folder / MANIFEST).read_bytes())["arrays_file"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+@contextmanager
+def _draft(folder: Path, name: str) -> Iterator[BinaryIO]:
+    """Open a new file that is whole and on disk when the block ends."""
+    path = folder / (DRAFT + name)
+    path.unlink(missing_ok=True)  # left by a crash; opening it could follow a link
+    with open(path, "xb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _publish(folder: Path, draft: str, name: str) -> None:
+    """Give a draft its name, for good."""
+    os.replace(folder / (DRAFT + draft), folder / name)
+    _sync(folder)
+
+
+def _sync(folder: Path) -> None:
+    """Bring the names in a folder to disk."""
+    if fcntl is None:  # Windows cannot open a folder
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sealed(manifest: Mapping[str, Any]) -> bytes:
+    """Return the manifest with its checksum as JSON, one line a field."""
+    fields = {**manifest, "sha256": _checksum(manifest)}
+    lines = (f"{json.dumps(name)}: {json.dumps(v)}" for name, v in fields.items())
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def _checksum(manifest: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the fields, which spaces and order do not change."""
+    fields = {name: value for name, value in manifest.items() if name != "sha256"}
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _parsed(path: Path, text: bytes) -> dict[str, Any]:
+    """Return the manifest, checked as far as it speaks of itself."""
+    try:
+        manifest = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ArchiveError(path, "this is not JSON.") from None
+    if not isinstance(manifest, dict):
+        raise ArchiveError(path, "this is not the manifest of a model.")
+    version = manifest.get("format")
+    if isinstance(version, int) and version != FORMAT:
+        reason = f"this model has format {version}, and this manylabel reads {FORMAT}."
+        raise ArchiveError(path, reason)
+    for name, kind in FIELDS.items():
+        if not isinstance(manifest.get(name), kind):
+            raise ArchiveError(path, f"the field {name} is missing or wrong.")
+    if manifest["sha256"] != _checksum(manifest):
+        raise ArchiveError(path, "the checksum is wrong, so the file is damaged.")
+    if not ARRAYS.fullmatch(manifest["arrays_file"]):
+        reason = f"{manifest['arrays_file']!r} is not the name of an arrays file."
+        raise ArchiveError(path, reason)
+    return manifest
+
+
+def _read_arrays(
+    folder: Path, manifest: Mapping[str, Any], mmap: bool
+) -> dict[str, Array]:
+    path = folder / manifest["arrays_file"]
+    with _open(path) as file:
+        if mmap and os.fstat(file.fileno()).st_size:  # an empty file cannot be mapped
+            buffer = np.asarray(np.memmap(file, np.uint8, "r"))
+        else:
+            buffer = np.fromfile(file, np.uint8)
+    if hashlib.sha256(buffer.data).hexdigest() != manifest["arrays_sha256"]:
+        raise ArchiveError(path, "the checksum is wrong, so the file is damaged.")
+    try:
+        arrays = tensors.read(buffer)
+    except (ValueError, RecursionError) as error:
+        raise ArchiveError(path, f"this is not safetensors: {error}.") from error
+    if tensors.describe(arrays) != manifest["arrays"]:
+        reason = "the arrays have other names, types or shapes than the manifest says."
+        raise ArchiveError(path, reason)
+    return arrays
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        with _open(path) as file:
+            return file.read()
+    except FileNotFoundError:
+        raise ArchiveError(path, "this file is missing.") from None
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a plain file; a link could lead out of the folder, a pipe would hang."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise ArchiveError(path, "this is not a plain file.")
+    return open(path, "rb")

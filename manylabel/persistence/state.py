@@ -1,0 +1,207 @@
+"""What an estimator holds, as a flat dict of arrays and JSON values.
+
+A value that is neither is spelt in parts, told apart by what follows the dot:
+
+=====================  =======================================================
+``name``               a number, str, bool, None, list of these, or an array
+``name.tuple``         a tuple, as a list
+``name.strings``       an array of str, as a list; ``name.dtype`` is O or U
+``name.indptr`` ...    a ``csr_array``: also ``.indices``, ``.data``, ``.shape``
+``name.class`` ...     an estimator: also ``.params.*`` and ``.state.*``
+=====================  =======================================================
+"""
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from manylabel._typing import Array
+from manylabel.persistence import tensors
+
+Flat = dict[str, Any]
+
+
+def flatten(attributes: Mapping[str, Any]) -> Flat:
+    """Spell attributes as arrays and JSON values.
+
+    Parameters
+    ----------
+    attributes : mapping of str to object
+        Numbers, text, None, lists and tuples of these, arrays, CSR arrays and
+        estimators of this package. Names have no dot.
+
+    Returns
+    -------
+    dict
+        What :func:`unflatten` turns back into the attributes.
+
+    Examples
+    --------
+    >>> flatten({"depth_": 3, "shape_": (2, 5)})
+    {'depth_': 3, 'shape_.tuple': [2, 5]}
+    """
+    flat: Flat = {}
+    for name, value in attributes.items():
+        flat.update(_spell(name, value))
+    return flat
+
+
+def unflatten(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn what :func:`flatten` returned back into attributes.
+
+    Parameters
+    ----------
+    state : mapping of str to object
+        Arrays and JSON values.
+
+    Returns
+    -------
+    dict
+        The attributes.
+
+    Examples
+    --------
+    >>> unflatten({"depth_": 3, "shape_.tuple": [2, 5]})
+    {'depth_': 3, 'shape_': (2, 5)}
+    """
+    values: dict[str, Flat] = {}
+    for key, part in state.items():
+        name, _, rest = key.partition(".")
+        values.setdefault(name, {})[rest] = part
+    return {name: _read(name, parts) for name, parts in values.items()}
+
+
+def class_name(estimator: Any) -> str:
+    """Return the public name of the estimator's class, or raise TypeError."""
+    if not _is_ours(estimator):
+        raise TypeError(
+            f"Only an estimator of manylabel can be saved. Got {_kind(estimator)}."
+        )
+    return type(estimator).__name__
+
+
+def learnt(estimator: Any) -> dict[str, Any]:
+    """Return the estimator's state; nothing if it is not fitted."""
+    fitted = {name: v for name, v in vars(estimator).items() if name.endswith("_")}
+    if fitted and hasattr(estimator, "get_state"):
+        return dict(estimator.get_state())
+    return fitted
+
+
+def rebuild(name: str, params: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
+    """Return an estimator from its class name, flat parameters and flat state.
+
+    Raises ValueError when they do not fit together.
+    """
+    cls = _public_class(name)
+    given, known = unflatten(params), inspect.signature(cls).parameters
+    for odd in sorted(given.keys() ^ known.keys()):
+        trouble = "unknown" if odd in given else "missing"
+        raise ValueError(f"the parameter {odd} of {name} is {trouble}")
+    estimator = cls(**given)
+    if state and hasattr(estimator, "set_state"):
+        estimator.set_state(dict(state))
+    elif state:
+        vars(estimator).update(unflatten(state))
+    return estimator
+
+
+def _spell(name: str, value: Any) -> Flat:
+    if isinstance(value, np.ndarray):
+        return _spell_array(name, value)
+    if isinstance(value, sp.csr_array):
+        parts = {"indptr": value.indptr, "indices": value.indices, "data": value.data}
+        return _prefixed(name, parts | {"shape": list(value.shape)})
+    if isinstance(value, list):
+        return {name: [_scalar(name, item) for item in value]}
+    if isinstance(value, tuple):
+        return {f"{name}.tuple": [_scalar(name, item) for item in value]}
+    if _is_ours(value):
+        parts = {"class": class_name(value)}
+        parts |= _prefixed("params", value.get_params(deep=False))
+        parts |= _prefixed("state", learnt(value))
+        return flatten(_prefixed(name, parts))
+    return {name: _scalar(name, value)}
+
+
+def _spell_array(name: str, array: Array) -> Flat:
+    if tensors.can_hold(array):
+        return {name: array}
+    items = array.tolist() if array.ndim == 1 else [array]
+    if not all(isinstance(item, str) for item in items):
+        raise _refusal(name, f"an array of {array.dtype}")
+    return {f"{name}.strings": items, f"{name}.dtype": array.dtype.kind}
+
+
+def _scalar(name: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise _refusal(name, _kind(value))
+
+
+def _read(name: str, parts: Flat) -> Any:
+    match parts:
+        case {"": value}:
+            return value
+        case {"tuple": items}:
+            return tuple(items)
+        case {"strings": items, "dtype": "O" | "U" as kind}:
+            return np.array(items, dtype=kind)
+        case {"indptr": indptr, "indices": indices, "data": data, "shape": shape}:
+            matrix = sp.csr_array((data, indices, indptr), shape=shape)
+            # Kernels trust indices, and SciPy checks none unless asked.
+            matrix.check_format(full_check=True)
+            return matrix
+        case {"class": cls}:
+            return rebuild(cls, _part(parts, "params"), _part(parts, "state"))
+    raise ValueError(f"{name} is spelt in unknown parts, {sorted(parts)}")
+
+
+def _prefixed(prefix: str, parts: Mapping[str, Any]) -> Flat:
+    return {f"{prefix}.{key}": value for key, value in parts.items()}
+
+
+def _part(parts: Flat, prefix: str) -> Flat:
+    """Return the parts that ``_prefixed`` marked with ``prefix``, without it."""
+    start = prefix + "."
+    return {k.removeprefix(start): v for k, v in parts.items() if k.startswith(start)}
+
+
+def _public_class(name: str) -> Any:
+    """Return an estimator class of this package by its public name.
+
+    A folder is data: it can name a public estimator and nothing else, so loading runs
+    no code but the constructors of our own classes. The package is imported by name
+    and late because those classes stand in layers above this one.
+    """
+    package = importlib.import_module("manylabel")
+    found = getattr(package, name) if name in package.__all__ else None
+    if not inspect.isclass(found) or not hasattr(found, "get_params"):
+        raise ValueError(f"manylabel has no estimator {name!r}")
+    return found
+
+
+def _is_ours(value: Any) -> bool:
+    """Return whether ``value`` is an estimator that ``_public_class`` would find."""
+    try:
+        return _public_class(type(value).__name__) is type(value)
+    except ValueError:
+        return False
+
+
+def _kind(value: Any) -> str:
+    return f"a {type(value).__name__}"
+
+
+def _refusal(name: str, found: str) -> TypeError:
+    what = "attribute" if name.endswith("_") else "parameter"
+    return TypeError(
+        f"The {what} {name} cannot be saved: a model folder holds numbers, text, "
+        f"arrays and estimators of manylabel, not {found}."
+    )

@@ -7,6 +7,8 @@
     ├── ArchiveError   (also a ValueError)   a model folder is damaged or foreign
     └── MissingExtra   (also an ImportError) an optional dependency is not installed
 
+    SkippedLines       (a UserWarning)       bad lines of a file were left out
+
 Wrong arguments raise plain ``ValueError`` or ``TypeError``, as in scikit-learn.
 """
 
@@ -35,7 +37,9 @@ class DataError(ManylabelError, ValueError):
         self.path, self.reason, self.line = Path(path), reason, line
 
     def __str__(self) -> str:
-        place = f"{self.path}" if self.line is None else f"{self.path}, line {self.line}"
+        place = (
+            f"{self.path}" if self.line is None else f"{self.path}, line {self.line}"
+        )
         return f"{place}: {self.reason}"
 
 
@@ -50,8 +54,26 @@ class ArchiveError(ManylabelError, ValueError):
         return f"{self.path}: {self.reason}"
 
 
-class MissingExtra(ManylabelError, ImportError):  # noqa: N818 - reads as a sentence
+class MissingExtra(ManylabelError, ImportError):
     """An optional dependency is needed and not installed."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(f"{what} needs {package}: pip install 'manylabel[{extra}]'")
+
+
+class SkippedLines(UserWarning):
+    """Bad lines of a data file were skipped because the caller asked for it.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    count : int
+        How many lines were skipped.
+    errors : list of DataError
+        The first few of them.
+    """
+
+    def __init__(self, path: Path, count: int, errors: list[DataError]) -> None:
+        super().__init__(f"{path}: skipped {count} bad lines, the first: {errors[0]}")
+        self.path, self.count, self.errors = path, count, errors

@@ -1,0 +1,18 @@
+"""Data sets: reading, writing, streaming and generating them."""
+
+from manylabel.data.corpus import Corpus, make_corpus
+from manylabel.data.dataset import Dataset
+from manylabel.data.formats import read
+from manylabel.data.labels import LabelSpace
+from manylabel.data.stream import iter_chunks
+from manylabel.data.writing import write
+
+__all__ = [
+    "Corpus",
+    "Dataset",
+    "LabelSpace",
+    "iter_chunks",
+    "make_corpus",
+    "read",
+    "write",
+]

@@ -1,0 +1,152 @@
+"""Which format a file has, told by its content, and how to read it."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from manylabel.data.arff import MekaReader, MulanReader
+from manylabel.data.arff_labels import OPTION_C
+from manylabel.data.columns import Names
+from manylabel.data.dataset import Dataset
+from manylabel.data.jsonl import JsonlReader
+from manylabel.data.parquet import ParquetReader
+from manylabel.data.reader import Reader
+from manylabel.data.source import Source
+from manylabel.data.svmlight import SvmlightReader
+from manylabel.data.xc import HEADER, XCReader
+from manylabel.exceptions import DataError
+
+Format: TypeAlias = Literal["xc", "svmlight", "arff", "meka", "jsonl", "parquet"]
+
+READERS: Mapping[str, type[Reader]] = {
+    "xc": XCReader,
+    "svmlight": SvmlightReader,
+    "arff": MulanReader,
+    "meka": MekaReader,
+    "jsonl": JsonlReader,
+    "parquet": ParquetReader,
+}
+PARQUET_MAGIC = b"PAR1"
+RELATION = re.compile(rb"^[ \t]*+@relation\b.*$", re.IGNORECASE | re.MULTILINE)
+LABELS = rb"[+-]?\d++(?:\.0*+)?(?:,[+-]?\d++(?:\.0*+)?)*+"
+ROW = re.compile(rb"[ \t]*+(?:%s)?[ \t\r]*+(?:#|qid:|\d++:|$)" % LABELS)
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: Format | None = None,
+    label_names: Names | None = None,
+    feature_names: Names | None = None,
+    n_labels: int | None = None,
+    n_features: int | None = None,
+    zero_based: bool | Literal["auto"] = "auto",
+    labels_from: str | os.PathLike[str] | None = None,
+    skip_bad_lines: bool = False,
+) -> Dataset:
+    r"""Read a data file into memory.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; may be gzipped, whatever its name.
+    format : {"xc", "svmlight", "arff", "meka", "jsonl", "parquet"}, default=None
+        The format; None tells it by the content. See Notes.
+    label_names : sequence of str, str, path-like or None, default=None
+        Names of the labels, or a file with one a line (xc, svmlight). In jsonl and
+        parquet they fix the columns, and a label that is not among them is an error.
+    feature_names : sequence of str, str, path-like or None, default=None
+        Names of the features, or a file with one a line (xc, svmlight).
+    n_labels : int or None, default=None
+        Number of labels, where it is more than the file shows (svmlight, and jsonl
+        and parquet with numbered labels).
+    n_features : int or None, default=None
+        Number of features, where it is more than the file shows (svmlight).
+    zero_based : bool or "auto", default="auto"
+        Whether features count from 0 (svmlight); "auto" says yes if a 0 occurs.
+        Do not rely on "auto" for the parts of one data set: a part may lack it.
+    labels_from : str, path-like or None, default=None
+        The XML file that names the labels (arff); None looks beside the file.
+    skip_bad_lines : bool, default=False
+        Whether to leave bad lines out and warn ``SkippedLines`` with their number and
+        the first few errors, in place of raising DataError at the first.
+
+    Returns
+    -------
+    Dataset
+        The whole file.
+
+    Notes
+    -----
+    ``xc`` is the text of the Extreme Classification Repository, with a header
+    ``rows features labels``; columns count from 0. ``svmlight`` has none; labels count
+    from 0, and a file of +1 and -1 has one label. ``arff`` is Mulan's, with an XML file
+    of the same name (or without ``-train``, ``-test``); ``meka`` has ``-C n`` in its
+    relation. In both a missing ``?`` is read as 0, and nominal features other than
+    ``{0,1}`` become one column per value. ``jsonl`` and ``parquet`` hold ``text``,
+    ``labels`` and perhaps ``id``, and give ``texts`` and no ``X``.
+
+    Examples
+    --------
+    >>> from tempfile import NamedTemporaryFile
+    >>> with NamedTemporaryFile("w") as file:
+    ...     _ = file.write("2 3 4\n0,2 0:0.5 2:1\n3 1:2\n")
+    ...     file.flush()
+    ...     read(file.name)
+    Dataset(2 rows, 3 features, 4 labels)
+    """
+    return open_reader(
+        path,
+        format,
+        label_names=label_names,
+        feature_names=feature_names,
+        n_labels=n_labels,
+        n_features=n_features,
+        zero_based=zero_based,
+        labels_from=labels_from,
+        skip_bad_lines=skip_bad_lines,
+    ).read()
+
+
+def open_reader(
+    path: str | os.PathLike[str], format: str | None, **options: Any
+) -> Reader:
+    """Choose the reader of a file and hand it the options that were given."""
+    source = Source(path)
+    if not source.head.strip():
+        raise DataError(source.path, "expected data, found an empty file.")
+    format = tell_format(source) if format is None else format
+    if format not in READERS:
+        raise ValueError(f"format must be one of {', '.join(READERS)}. Got {format!r}.")
+    given = {
+        name: value
+        for name, value in options.items()
+        if value is not None and value != "auto"
+    }
+    for name in given.keys() - READERS[format].OPTIONS - {"skip_bad_lines"}:
+        raise ValueError(f"{name} must be left out for {format} files. Got a value.")
+    return READERS[format](source, **given)
+
+
+def tell_format(source: Source) -> str:
+    """Tell the format by the first lines, or raise DataError."""
+    head = source.head
+    if head.startswith(PARQUET_MAGIC):
+        return "parquet"
+    if b"\0" in head:
+        raise DataError(source.path, "expected text or Parquet, found a binary file.")
+    if HEADER.match(head + b"\n"):
+        return "xc"
+    if head.lstrip().startswith(b"{"):
+        return "jsonl"
+    if head.lstrip().startswith((b"@", b"%")):
+        found = RELATION.search(head)
+        relation = found[0].decode("latin-1").rstrip("'\" \r") if found else ""
+        return "meka" if OPTION_C.search(relation) else "arff"
+    line = head.lstrip(b"\r\n").partition(b"\n")[0]
+    if ROW.match(line):
+        return "svmlight"
+    start = line[:40].decode("ascii", "backslashreplace")
+    known = ", ".join(READERS)
+    raise DataError(source.path, f"expected one of {known}, found {start!r}.", line=1)

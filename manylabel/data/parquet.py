@@ -1,0 +1,38 @@
+"""Parquet with a column of texts and a column of lists of labels."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from manylabel.data.records import Layout, RecordReader
+from manylabel.exceptions import MissingExtra
+
+BATCH = 4096
+
+
+class ParquetReader(RecordReader):
+    """Read records from a Parquet file, row group by row group.
+
+    Columns are told by name, as the fields of :class:`RecordReader`; all others are
+    left unread. A bad row is reported by its number, counted from 1.
+    """
+
+    def batches(self) -> Iterator[list[tuple[int, Mapping[str, Any]]]]:
+        """Yield the rows of each batch."""
+        try:
+            import pyarrow as pa
+            from pyarrow import parquet
+        except ImportError:
+            raise MissingExtra("Parquet", "pyarrow", "parquet") from None
+        if self.source.gzipped:
+            raise self.fault("expected Parquet as it is, found it inside gzip.")
+        n_rows = 0
+        try:
+            with parquet.ParquetFile(self.source.path) as file:
+                fields = Layout.of(file.schema_arrow.names).fields
+                for batch in file.iter_batches(BATCH, columns=fields):
+                    yield list(enumerate(batch.to_pylist(), start=n_rows + 1))
+                    n_rows += len(batch)
+        except (pa.ArrowException, OSError) as error:
+            raise self.fault(f"expected a whole Parquet file: {error}.") from None
+        except ValueError as error:
+            raise self.fault(str(error)) from None

@@ -1,0 +1,199 @@
+"""Records with a text and its labels, whatever file they come from."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from manylabel._typing import Array
+from manylabel.data.columns import MAX_COLUMNS, Names, read_names, width
+from manylabel.data.dataset import Dataset
+from manylabel.data.reader import Reader
+from manylabel.data.rows import Rows
+from manylabel.data.source import Source
+
+
+class RecordReader(Reader):
+    """Read texts with labels, one record a row.
+
+    The first record tells which fields there are: ``id`` or ``uid``, which may be
+    absent; ``text``, or ``title`` and ``content``, joined by a blank; ``labels`` or
+    ``target_ind``, a list. Labels that are strings are names, and the columns are the
+    names in sorted order or those of ``label_names``. Labels that are integers are
+    columns counted from 0. A file has one kind of labels.
+    """
+
+    OPTIONS = frozenset({"label_names", "n_labels"})
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        label_names: Names | None = None,
+        n_labels: int | None = None,
+        skip_bad_lines: bool = False,
+    ) -> None:
+        super().__init__(source, skip_bad_lines=skip_bad_lines)
+        names = read_names(label_names)
+        self._given_labels = width(n_labels, names, "n_labels")
+        self._vocabulary = Vocabulary(names)
+        self.settled = names is not None
+        self._layout: Layout | None = None
+
+    @abstractmethod
+    def batches(self) -> Iterator[list[tuple[int, Mapping[str, Any]]]]:
+        """Yield records with their line numbers, some at a time, without bad lines."""
+
+    def rows(self) -> Iterator[Rows]:
+        """Turn records into rows; new label names get columns as they come."""
+        for batch in self.batches():
+            rows = [row for line, record in batch for row in self._row(line, record)]
+            y_indptr = [0, *accumulate(len(labels) for _, _, labels in rows)]
+            y_indices = [column for _, _, labels in rows for column in labels]
+            has_ids = self._layout is not None and self._layout.id is not None
+            yield Rows(
+                np.array(y_indptr, np.int64),
+                np.array(y_indices, np.int32),
+                np.zeros(len(rows) + 1, np.int64),
+                np.empty(0, np.int32),
+                np.empty(0, np.float32),
+                [identity for identity, _, _ in rows] if has_ids else (),
+                [text for _, text, _ in rows],
+            )
+
+    def dataset(self, rows: Rows) -> Dataset:
+        """Give the rows the columns of the names or numbers in the file."""
+        names, found = self._vocabulary.names, self._vocabulary.n_labels
+        n_labels = found if self._given_labels is None else self._given_labels
+        if found > n_labels or (names is not None and found < n_labels):
+            raise self.fault(f"expected {n_labels} labels, found {found}.")
+        rows = replace(rows, y_indices=self._vocabulary.order(rows.y_indices))
+        ids = tuple(rows.ids) if len(rows.ids) else None
+        return Dataset(None, rows.labels(n_labels), None, names, ids, tuple(rows.texts))
+
+    def _row(
+        self, line: int, record: Mapping[str, Any]
+    ) -> Iterator[tuple[str, str, list[int]]]:
+        """Yield the identifier, text and columns of a record unless it is bad."""
+        try:
+            if self._layout is None:
+                self._layout = Layout.of(record)
+            layout = self._layout
+            identity, text = layout.identity(record), layout.text(record)
+            yield identity, text, self._vocabulary.columns(record.get(layout.labels))
+        except ValueError as error:
+            self.bad_lines.add(str(error), line)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which fields of a record hold its identifier, text and labels."""
+
+    id: str | None
+    texts: tuple[str, ...]
+    labels: str
+
+    @classmethod
+    def of(cls, fields: Iterable[str]) -> "Layout":
+        """Choose by the names of the fields, or raise ValueError."""
+        names = set(fields)
+        ids = [name for name in ("id", "uid") if name in names]
+        labels = [name for name in ("labels", "target_ind") if name in names]
+        choice = ("text",) if "text" in names else ("title", "content")
+        texts = [name for name in choice if name in names]
+        if not texts or not labels:
+            raise ValueError(
+                "expected the fields 'text' and 'labels', or 'title', 'content' and "
+                f"'target_ind', found {sorted(names)!r:.80}."
+            )
+        return cls(ids[0] if ids else None, tuple(texts), labels[0])
+
+    @property
+    def fields(self) -> list[str]:
+        """All the fields that are read."""
+        return [*([] if self.id is None else [self.id]), *self.texts, self.labels]
+
+    def identity(self, record: Mapping[str, Any]) -> str:
+        """Return the identifier of a record; none is an empty string."""
+        value = "" if self.id is None else record.get(self.id)
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise ValueError(f"expected a string in {self.id!r}, found {value!r:.40}.")
+        return str(value)
+
+    def text(self, record: Mapping[str, Any]) -> str:
+        """Return the text of a record, its parts joined by a blank."""
+        parts = [record.get(name) for name in self.texts]
+        for name, part in zip(self.texts, parts, strict=True):
+            if not isinstance(part, str):
+                raise ValueError(f"expected a string in {name!r}, found {part!r:.40}.")
+        return " ".join(part for part in parts if part)
+
+
+class Vocabulary:
+    """The columns of labels: given, or handed out to names as they come."""
+
+    def __init__(self, names: tuple[str, ...] | None) -> None:
+        self._given = names
+        self._columns = {name: column for column, name in enumerate(names or ())}
+        self._kind: type | None = None
+        self._sorted: tuple[str, ...] = ()
+        self._ranks: Array = np.empty(0, np.int32)
+        self.n_labels = len(self._columns)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names in the order of the columns; None if labels are numbers only."""
+        if not self._found_names:
+            return self._given
+        if len(self._sorted) < len(self._columns):
+            self._sorted = tuple(sorted(self._columns))
+            self._ranks = np.empty(len(self._sorted), np.int32)
+            places = [self._columns[name] for name in self._sorted]
+            self._ranks[places] = np.arange(len(places))
+        return self._sorted
+
+    def columns(self, labels: Any) -> list[int]:
+        """Return the columns of one row's labels, or raise ValueError."""
+        if not isinstance(labels, list):
+            raise ValueError(f"expected a list of labels, found {labels!r:.40}.")
+        if not labels:
+            return []
+        kind = self._kind or type(labels[0])
+        if kind not in (str, int) or any(type(label) is not kind for label in labels):
+            raise ValueError(
+                "expected labels that are all strings or all integers in the whole "
+                f"file, found {labels!r:.40}."
+            )
+        columns = self._numbers(labels) if kind is int else self._named(labels)
+        self._kind = kind
+        self.n_labels = max(self.n_labels, *(column + 1 for column in columns))
+        return sorted(columns)
+
+    def order(self, columns: Array) -> Array:
+        """Turn columns in order of appearance into those of the sorted names."""
+        return self._ranks[columns] if self._found_names and self.names else columns
+
+    @property
+    def _found_names(self) -> bool:
+        return self._given is None and self._kind is str
+
+    def _numbers(self, labels: list[int]) -> set[int]:
+        limit = MAX_COLUMNS if self._given is None else len(self._given)
+        for label in labels:
+            if not 0 <= label < limit:
+                raise ValueError(
+                    f"expected a label from 0 to {limit - 1}, found {label!r:.40}."
+                )
+        return set(labels)
+
+    def _named(self, labels: list[str]) -> set[int]:
+        for label in labels:
+            if self._given is None:
+                self._columns.setdefault(label, len(self._columns))
+            elif label not in self._columns:
+                known = len(self._given)
+                raise ValueError(f"expected one of {known} names, found {label!r:.60}.")
+        return {self._columns[label] for label in labels}

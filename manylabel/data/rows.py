@@ -1,0 +1,107 @@
+"""Rows on their way from a parser to a data set."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from manylabel._typing import CSR, Array
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows as flat arrays: CSR without a width, ids and texts if there are any.
+
+    Offsets are int64, columns int32, values float32. The arrays may be views of a
+    parser's scratch space, valid until its next rows.
+    """
+
+    y_indptr: Array
+    y_indices: Array
+    x_indptr: Array
+    x_indices: Array
+    x_data: Array
+    ids: Sequence[str] = ()
+    texts: Sequence[str] = ()
+
+    def __len__(self) -> int:
+        return len(self.y_indptr) - 1
+
+    def __getitem__(self, rows: slice) -> "Rows":
+        """Return a run of rows; the arrays are views where they can be."""
+        start, stop, _ = rows.indices(len(self))
+        y_first, y_last = self.y_indptr[[start, stop]]
+        x_first, x_last = self.x_indptr[[start, stop]]
+        return Rows(
+            self.y_indptr[start : stop + 1] - y_first,
+            self.y_indices[y_first:y_last],
+            self.x_indptr[start : stop + 1] - x_first,
+            self.x_indices[x_first:x_last],
+            self.x_data[x_first:x_last],
+            self.ids[start:stop],
+            self.texts[start:stop],
+        )
+
+    def features(self, n_features: int) -> CSR:
+        """Return the features as a CSR array."""
+        shape = (len(self), n_features)
+        return sp.csr_array((self.x_data, self.x_indices, self.x_indptr), shape=shape)
+
+    def labels(self, n_labels: int) -> CSR:
+        """Return the labels as a CSR array of ones."""
+        ones = np.ones(len(self.y_indices), np.float32)
+        shape = (len(self), n_labels)
+        return sp.csr_array((ones, self.y_indices, self.y_indptr), shape=shape)
+
+
+class RowBuffer:
+    """Rows that grow at the end; bytearrays, because they grow in place."""
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+        self._y_indptr, self._x_indptr = bytearray(8), bytearray(8)
+        self._y_indices, self._x_indices = bytearray(), bytearray()
+        self._x_data = bytearray()
+        self._ids: list[str] = []
+        self._texts: list[str] = []
+
+    def extend(self, rows: Rows) -> None:
+        """Append a copy of ``rows``."""
+        self._y_indptr.extend(rows.y_indptr[1:] + len(self._y_indices) // 4)
+        self._x_indptr.extend(rows.x_indptr[1:] + len(self._x_indices) // 4)
+        self._y_indices.extend(rows.y_indices)
+        self._x_indices.extend(rows.x_indices)
+        self._x_data.extend(rows.x_data)
+        self._ids.extend(rows.ids)
+        self._texts.extend(rows.texts)
+        self.n_rows += len(rows)
+
+    def rows(self) -> Rows:
+        """Return what was gathered, without copying it."""
+        return Rows(
+            np.frombuffer(self._y_indptr, np.int64),
+            np.frombuffer(self._y_indices, np.int32),
+            np.frombuffer(self._x_indptr, np.int64),
+            np.frombuffer(self._x_indices, np.int32),
+            np.frombuffer(self._x_data, np.float32),
+            self._ids,
+            self._texts,
+        )
+
+
+def gather(parts: Iterable[Rows], n_rows: int | None = None) -> Iterator[Rows]:
+    """Regroup parts of any size into groups of ``n_rows``, or into one."""
+    buffer = RowBuffer()
+    for part in parts:
+        start = 0
+        while start < len(part):
+            room = len(part) if n_rows is None else n_rows - buffer.n_rows
+            stop = min(len(part), start + room)
+            buffer.extend(part[start:stop])
+            start = stop
+            if buffer.n_rows == n_rows:
+                yield buffer.rows()
+                buffer = RowBuffer()
+    if n_rows is None or buffer.n_rows:
+        yield buffer.rows()

@@ -1,0 +1,81 @@
+"""Files as bytes: gzip told by content, whole lines in blocks."""
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from manylabel.exceptions import DataError
+
+HEAD = 1 << 16
+BLOCK = 1 << 18
+GZIP_MAGIC = b"\x1f\x8b"
+BOM = b"\xef\xbb\xbf"
+
+
+class Source:
+    """A data file, gzipped or not, that can be read more than once.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. A missing or unreadable one raises OSError, a folder DataError.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    head : bytes
+        Its first bytes, uncompressed and without a byte order mark.
+    gzipped : bool
+        Whether the file is compressed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            raise DataError(self.path, "expected a file, found a folder.")
+        with self.path.open("rb") as raw:
+            self.gzipped = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+        with self.open() as stream:
+            head = stream.read(HEAD)
+        self._start = len(BOM) if head.startswith(BOM) else 0
+        self.head = head[self._start :]
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open for reading, uncompressed."""
+        try:
+            with self.path.open("rb") as raw:
+                yield (
+                    cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if self.gzipped else raw
+                )
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(
+                self.path, f"expected a whole gzip file, found damage: {error}."
+            ) from None
+
+    def blocks(self, offset: int = 0) -> Iterator[bytes]:
+        """Yield the text from byte ``offset`` in blocks of whole lines.
+
+        Each block ends with a newline; one is added where the file ends without.
+        """
+        with self.open() as stream:
+            stream.read(self._start + offset)
+            pending: list[bytes] = []
+            while piece := stream.read(BLOCK):
+                cut = piece.rfind(b"\n") + 1
+                if cut:
+                    yield b"".join((*pending, piece[:cut]))
+                    pending.clear()
+                pending.append(piece[cut:])
+            if last := b"".join(pending):
+                yield last + b"\n"
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines, each without its newline."""
+        for block in self.blocks():
+            yield from block[:-1].split(b"\n")

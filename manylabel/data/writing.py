@@ -1,0 +1,108 @@
+"""Data sets to text files, whole or not at all."""
+
+import gzip
+import io
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from manylabel.data import arff, jsonl, svmlight, xc
+from manylabel.data.dataset import Dataset
+
+WRITERS: Mapping[str, Callable[[Dataset], Iterator[str]]] = {
+    "xc": xc.lines,
+    "svmlight": svmlight.lines,
+    "meka": arff.meka_lines,
+    "jsonl": jsonl.lines,
+}
+SUFFIXES = {
+    ".txt": "xc",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".arff": "meka",
+    ".jsonl": "jsonl",
+}
+
+
+def write(
+    dataset: Dataset, path: str | os.PathLike[str], *, format: str | None = None
+) -> None:
+    """Write a data set as text.
+
+    The file appears whole or, after an error, not at all; one of that name is
+    replaced. :func:`manylabel.read` gives the same float32 values back.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What to write.
+    path : str or path-like
+        The file; gzipped if its name ends with ``.gz``.
+    format : {"xc", "svmlight", "meka", "jsonl"} or None, default=None
+        None chooses by the suffix before ``.gz``: ``.txt`` (xc), ``.svm`` or
+        ``.svmlight``, ``.arff`` (meka), ``.jsonl``.
+
+    Notes
+    -----
+    Each format holds what it can: xc and svmlight the numbers without any names, meka
+    the numbers and the names of columns, jsonl ``ids``, ``texts`` and labels. svmlight
+    tells no widths: read it with ``n_features`` and ``n_labels`` where the last
+    columns may be empty.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> data = Dataset([[0.5, 0.0]], [[0, 1]])
+    >>> with TemporaryDirectory() as folder:
+    ...     write(data, f"{folder}/data.txt")
+    ...     print(Path(folder, "data.txt").read_text(), end="")
+    1 2 2
+    1 0:0.5
+    """
+    # A link is followed: replacing it would leave the file it points to as it was.
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        raise ValueError(f"path must name a regular file. Got {str(path)!r}.")
+    writer = WRITERS[_format(target) if format is None else _known(format)]
+    with _replacing(target) as text:
+        text.writelines(f"{line}\n" for line in writer(dataset))
+
+
+def _format(path: Path) -> str:
+    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if suffix not in SUFFIXES:
+        raise ValueError(
+            f"path must end with one of {', '.join(SUFFIXES)}, perhaps with .gz, or "
+            f"format be given. Got {path.name!r}."
+        )
+    return SUFFIXES[suffix]
+
+
+def _known(format: str) -> str:
+    if format not in WRITERS:
+        raise ValueError(f"format must be one of {', '.join(WRITERS)}. Got {format!r}.")
+    return format
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[str]]:
+    """Open a sibling that takes the place of ``path`` when all went well."""
+    sibling = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with sibling.open("xb") as raw, _compressed(raw, path) as binary:
+            with io.TextIOWrapper(binary, encoding="utf-8", newline="\n") as text:
+                yield text
+        os.replace(sibling, path)
+    except BaseException:
+        sibling.unlink(missing_ok=True)
+        raise
+
+
+def _compressed(raw: IO[bytes], path: Path) -> IO[bytes]:
+    """Compress if the name says so; without a time stamp, so equal data stay equal."""
+    if path.suffix != ".gz":
+        return raw
+    return cast(IO[bytes], gzip.GzipFile("", "wb", fileobj=raw, mtime=0))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from manylabel.data.corpus import make_corpus
+from manylabel.data import make_corpus
 from manylabel.losses import concentration_bound, unbiased_hamming, unbiased_precision
 from manylabel.metrics import mean_cost, precision_at_k, psp_at_k
 

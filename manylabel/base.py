@@ -1,30 +1,53 @@
 """What every estimator of the library has in common."""
 
+from collections.abc import Iterator
+from numbers import Integral
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import persistence
+from manylabel import _validation, parallel, persistence
+from manylabel._kernels import topk
 from manylabel._typing import CSR, Array, MatrixLike
+
+# Scores are made for so many (row, label) pairs at a time: 1 MB stays in the cache.
+PAIRS_AT_ONCE = 1 << 18
 
 
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose target is a 0/1 matrix of shape (n_rows, n_labels).
 
-    A subclass has ``fit`` and ``decision_function``; ``predict_topk`` where it can do
-    better than cutting a dense array. ``_begin_fit`` sets ``classes_`` and
-    ``sparse_output_``.
+    A subclass has ``fit``, which calls ``_begin_fit``, and ``_scores``. Labels are
+    ranked by score, equal scores by column number.
     """
+
+    threshold: ClassVar[float] = 0.0  # a label is predicted when its score is above
 
     classes_: Array
     sparse_output_: bool
 
+    def decision_function(self, X: MatrixLike) -> Array:
+        """Return a score for every row and label; higher is more relevant.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_labels)
+            Dense: for many labels use ``predict_topk``.
+        """
+        return self._scores(self._known_features(X))
+
     def predict(self, X: MatrixLike) -> Any:
-        """Return the 0/1 matrix of labels whose score is positive.
+        """Return the relevant labels as a 0/1 matrix.
 
         Parameters
         ----------
@@ -36,11 +59,33 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         csr_array or ndarray of shape (n_rows, n_labels)
             Sparse if the ``Y`` of ``fit`` was sparse, else dense.
         """
-        return self._as_fitted(self.decision_function(X) > 0)
+        X = self._known_features(X)
+        chunks = parallel.run(self._labels, self._chunks(X), self._n_jobs())
+        labels = sp.vstack(chunks, format="csr").astype(np.int64)
+        return labels if self.sparse_output_ else labels.toarray()
 
-    def decision_function(self, X: MatrixLike) -> Array:
-        """Return a score for every row and label; higher is more relevant."""
-        raise NotImplementedError
+    def predict_topk(self, X: MatrixLike, k: int = 5) -> CSR:
+        """Return the ``k`` best labels of each row and their scores.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        k : int, default=5
+            How many labels; all of them when there are fewer.
+
+        Returns
+        -------
+        csr_array of shape (n_rows, n_labels)
+            The stored entries are the predictions, zero and negative scores too. No
+            dense array of this shape is made on the way.
+        """
+        check_scalar(k, "k", Integral, min_val=1)
+        X = self._known_features(X)
+        tasks = ((chunk, k) for (chunk,) in self._chunks(X))
+        return sp.vstack(
+            parallel.run(self._topk, tasks, self._n_jobs()), format="csr"
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to the folder ``path``, replacing a model there."""
@@ -59,15 +104,49 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         vars(self).update(persistence.unflatten(state))
         return self
 
-    def _begin_fit(self, Y: MatrixLike, n_labels: int) -> None:
-        self.classes_ = np.arange(n_labels)
-        self.sparse_output_ = bool(sp.issparse(Y))
+    def _scores(self, X: CSR) -> Array:
+        """Return the scores of checked rows, shape (n_rows, n_labels)."""
+        raise NotImplementedError
 
-    def _as_fitted(self, labels: Any) -> Array | CSR:
-        """Return 0/1 labels as int64: sparse if fitted on sparse labels, else dense."""
-        if self.sparse_output_:
-            return sp.csr_array(labels).astype(np.int64)
-        return np.asarray(labels.toarray() if sp.issparse(labels) else labels, np.int64)
+    def _labels(self, X: CSR) -> CSR:
+        """Return the relevant labels of checked rows as a sparse mask."""
+        return sp.csr_array(self._scores(X) > self.threshold)
+
+    def _topk(self, X: CSR, k: int) -> CSR:
+        scores = self._scores(X)
+        k = min(k, scores.shape[1])
+        columns = np.empty((scores.shape[0], k), np.int64)
+        topk.dense_rows(scores, k, columns)
+        columns.sort(axis=1)
+        best = np.take_along_axis(scores, columns, axis=1)
+        indptr = np.arange(0, columns.size + 1, k)
+        return sp.csr_array((best.ravel(), columns.ravel(), indptr), scores.shape)
+
+    def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
+        """Cut rows so that the scores of a chunk are small; at least one chunk."""
+        n_rows = max(1, PAIRS_AT_ONCE // self._n_scores())
+        for start in range(0, max(1, X.shape[0]), n_rows):
+            yield (X[start : start + n_rows],)
+
+    def _n_scores(self) -> int:
+        """Return how many scores ``_scores`` holds for one row."""
+        return max(1, len(self.classes_))
+
+    def _known_features(self, X: MatrixLike) -> CSR:
+        check_is_fitted(self)
+        return _validation.features(self, X, reset=False)
+
+    def _n_jobs(self) -> int | None:
+        n_jobs: int | None = getattr(self, "n_jobs", None)
+        return n_jobs
+
+    def _begin_fit(self, X: MatrixLike, Y: MatrixLike) -> tuple[CSR, CSR]:
+        """Check features and labels, note their shapes, and return them as CSR."""
+        checked = _validation.features(self, X, reset=True)
+        labels = _validation.labels(Y, n_rows=checked.shape[0])
+        self.classes_ = np.arange(labels.shape[1])
+        self.sparse_output_ = bool(sp.issparse(Y))
+        return checked, labels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

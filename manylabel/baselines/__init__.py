@@ -1,0 +1,7 @@
+"""Simple models: what the engines must beat."""
+
+from manylabel.baselines._label_powerset import LabelPowerset
+from manylabel.baselines._one_vs_rest import OneVsRest
+from manylabel.baselines._popularity import Popularity
+
+__all__ = ["LabelPowerset", "OneVsRest", "Popularity"]

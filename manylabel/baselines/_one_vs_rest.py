@@ -1,0 +1,210 @@
+"""One linear SVM per label."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_scalar
+
+from manylabel import parallel
+from manylabel._kernels import linear
+from manylabel._typing import CSR, Array, Ints, MatrixLike, RandomState, Singles
+from manylabel.base import MultiLabelClassifier
+
+LANES = 32  # labels solved side by side; more do not fit the cache, fewer waste it
+UNSEEN = np.finfo(np.float32).min  # ranks below every label that was seen
+
+
+class OneVsRest(MultiLabelClassifier):
+    """Binary relevance: an L2-regularised squared-hinge linear SVM per label.
+
+    Solved by dual coordinate descent with shrinking [1]_, 32 labels side by side, so
+    that a row is read once for all of them. The outcome for a label does not depend on
+    which others it is solved with, nor on ``n_jobs``.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss against ``|w|^2 / 2``.
+    tol : float, default=0.1
+        A label is done when its projected gradients differ by at most this: the rule
+        and the default of LIBLINEAR.
+    max_iter : int, default=1000
+        Most passes over the rows.
+    normalize : bool, default=True
+        Scale every row to unit length, in ``fit`` and when predicting. Raw counts
+        converge slowly and rank worse.
+    fit_intercept : bool, default=True
+        Add a constant feature, regularised as the others.
+    prune : float, default=0.01
+        Weights of at most this size are dropped, as in DiSMEC [2]_; 0 keeps all.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all cores.
+    random_state : int, Generator, RandomState or None, default=0
+        Seeds the order in which rows are visited.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        Column numbers of ``Y``.
+    weights_ : csr_array of shape (n_features, n_labels)
+        Weights, float32.
+    intercept_ : ndarray of shape (n_labels,)
+        Intercepts; of a label never seen, the smallest float32.
+    n_iter_ : ndarray of shape (n_labels,)
+        Passes that each label took.
+
+    Notes
+    -----
+    Starting every label from the solution of a label without positives was tried: it
+    saves no pass, so all labels start from zero.
+
+    References
+    ----------
+    .. [1] Hsieh, Chang, Lin, Keerthi & Sundararajan, "A dual coordinate descent method
+       for large-scale linear SVM", ICML 2008, Algorithm 3.
+    .. [2] Babbar & Schölkopf, "DiSMEC: distributed sparse machines for extreme
+       multi-label classification", WSDM 2017.
+
+    Examples
+    --------
+    >>> X = [[1.0, 0.0], [1.0, 0.2], [0.0, 1.0], [0.1, 1.0]]
+    >>> Y = [[1, 0], [1, 0], [0, 1], [0, 1]]
+    >>> OneVsRest().fit(X, Y).predict([[0.9, 0.1]])
+    array([[1, 0]])
+    """
+
+    weights_: CSR
+    intercept_: Singles
+    n_iter_: Ints
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        tol: float = 0.1,
+        max_iter: int = 1000,
+        normalize: bool = True,
+        fit_intercept: bool = True,
+        prune: float = 0.01,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+    ) -> None:
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.normalize = normalize
+        self.fit_intercept = fit_intercept
+        self.prune = prune
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
+        """Learn one separator per label.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        Y : array or sparse array of shape (n_rows, n_labels)
+            Labels, 0/1.
+
+        Returns
+        -------
+        OneVsRest
+            Itself.
+        """
+        self._check_parameters()
+        rows, labels = self._begin_fit(X, Y)
+        if self.normalize:
+            rows = _unit_rows(rows)
+        by_label = labels.tocsc()
+        counts = np.diff(by_label.indptr)
+        # Labels of like frequency take a like number of passes.
+        seen = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        blocks = [seen[i : i + LANES] for i in range(0, len(seen), LANES)]
+        problem = self._problem(rows, by_label)
+        tasks = ((problem, block, self.prune) for block in blocks)
+        self._gather(blocks, parallel.run(_fit_block, tasks, self.n_jobs))
+        return self
+
+    def _scores(self, X: CSR) -> Array:
+        rows = _unit_rows(X) if self.normalize else X
+        out = np.empty((X.shape[0], len(self.classes_)), np.float32)
+        W = self.weights_
+        linear.scores(
+            *(rows.indptr, rows.indices, rows.data),
+            *(W.indptr, W.indices, W.data, self.intercept_, out),
+        )
+        return out
+
+    def _problem(self, rows: CSR, by_label: Any) -> tuple[Any, ...]:
+        """Return what all blocks share, in the order in which the kernel takes it."""
+        bias, diagonal = float(bool(self.fit_intercept)), 0.5 / self.C
+        norms = np.empty(rows.shape[0])
+        linear.squared_norms(rows.indptr, rows.data, norms)
+        curvature = (norms + bias**2 + diagonal).astype(np.float32)
+        seed = parallel.spawn_seeds(self.random_state, 1)[0]
+        return (
+            *(rows, by_label.indptr, by_label.indices),
+            *(np.float32(bias), curvature, np.float32(diagonal)),
+            *(float(self.tol), int(self.max_iter), seed),
+        )
+
+    def _gather(self, blocks: list[Array], fitted: list[Any]) -> None:
+        n_labels = len(self.classes_)
+        self.intercept_ = np.full(n_labels, UNSEEN)
+        self.n_iter_ = np.zeros(n_labels, np.int64)
+        entries = [(np.empty(0, np.float32), np.empty(0, int), np.empty(0, int))]
+        n_late = 0
+        for block, (features, lanes, weights, intercept, n_iter) in zip(
+            blocks, fitted, strict=True
+        ):
+            entries.append((weights, features, block[lanes]))
+            self.intercept_[block] = intercept
+            self.n_iter_[block] = np.abs(n_iter)
+            n_late += np.count_nonzero(n_iter > 0)
+        data, rows, columns = map(np.concatenate, zip(*entries, strict=True))
+        self.weights_ = sp.csr_array(
+            (data, (rows, columns)), shape=(self.n_features_in_, n_labels)
+        )
+        if n_late:
+            warnings.warn(
+                f"{n_late} of {n_labels} labels did not converge in max_iter="
+                f"{self.max_iter} passes: raise max_iter, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _check_parameters(self) -> None:
+        for name in ("C", "tol"):
+            value = getattr(self, name)
+            check_scalar(value, name, Real, min_val=0, include_boundaries="neither")
+        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
+        check_scalar(self.prune, "prune", Real, min_val=0)
+
+
+def _unit_rows(X: CSR) -> CSR:
+    """Return ``X`` with rows of length 1; rows of zeros stay; indices are shared."""
+    norms = np.empty(X.shape[0])
+    linear.squared_norms(X.indptr, X.data, norms)
+    scale = 1 / np.sqrt(norms, where=norms > 0, out=np.ones_like(norms))
+    data = X.data * np.repeat(scale, np.diff(X.indptr)).astype(np.float32)
+    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def _fit_block(problem: tuple[Any, ...], labels: Array, prune: float) -> Any:
+    """Fit the labels of one block; return their weights above ``prune`` as triplets."""
+    rows, *rest, bias, curvature, diagonal, tol, max_iter, seed = problem
+    weights = np.zeros((rows.shape[1] + 1, len(labels)), np.float32)
+    n_iter = np.zeros(len(labels), np.int64)
+    linear.solve(
+        *(rows.indptr, rows.indices, rows.data, *rest, labels),
+        *(bias, curvature, diagonal, tol, max_iter, seed, weights, n_iter),
+    )
+    features, lanes = np.nonzero(np.abs(weights[:-1]) > prune)
+    intercept = weights[-1] * bias
+    return features, lanes, weights[features, lanes], intercept, n_iter

@@ -13,6 +13,7 @@ from manylabel._kernels._jit import kernel
 from manylabel._kernels.parse_number import (
     COMMA,
     NEWLINE,
+    byte,
     is_blank,
     parse_integer,
     parse_number,
@@ -54,11 +55,11 @@ def parse_cells(
     while progress[AT] < text.shape[0]:
         counts[:] = progress[N_LABELS : N_UNSURE + 1]
         at = skip_blanks(text, progress[AT])
-        is_row = text[at] != NEWLINE and text[at] != PERCENT
+        is_row = byte(text, at) != NEWLINE and byte(text, at) != PERCENT
         if not is_row:
-            while text[at] != NEWLINE:
+            while byte(text, at) != NEWLINE:
                 at += 1
-        elif text[at] != OPEN:
+        elif byte(text, at) != OPEN:
             at = parse_dense(text, at, kinds, columns, out, counts)
         elif read_sparse:
             at = parse_sparse(text, at + 1, kinds, columns, out, counts)
@@ -84,7 +85,7 @@ def parse_dense(text, at, kinds, columns, out, counts):
         if at == STOP:
             return STOP
         last = attribute + 1 == kinds.shape[0]
-        if text[at] != (NEWLINE if last else COMMA):
+        if byte(text, at) != (NEWLINE if last else COMMA):
             return STOP
         at += not last
     return at
@@ -95,22 +96,22 @@ def parse_sparse(text, at, kinds, columns, out, counts):
     """Read ``3 1, 7 0.5}``, in order; return the place of the newline or STOP."""
     previous = -1
     at = skip_blanks(text, at)
-    while text[at] != CLOSE:
+    while byte(text, at) != CLOSE:
         attribute, p = parse_integer(text, at)
         if p == at or attribute <= previous or attribute >= kinds.shape[0]:
             return STOP
-        if not is_blank(text[p]):
+        if not is_blank(byte(text, p)):
             return STOP
         at = parse_cell(text, p, kinds[attribute], columns[attribute], out, counts)
         if at == STOP:
             return STOP
         previous = attribute
-        if text[at] == COMMA:
+        if byte(text, at) == COMMA:
             at = skip_blanks(text, at + 1)
-        elif text[at] != CLOSE:
+        elif byte(text, at) != CLOSE:
             return STOP
     at = skip_blanks(text, at + 1)
-    return at if text[at] == NEWLINE else STOP
+    return at if byte(text, at) == NEWLINE else STOP
 
 
 @kernel
@@ -118,7 +119,7 @@ def parse_cell(text, at, kind, column, out, counts):
     """Store one number; return the place after it and its blanks, or STOP."""
     y_indices, x_indices, x_data, unsure = out
     at = skip_blanks(text, at)
-    if text[at] == QUESTION:
+    if byte(text, at) == QUESTION:
         return skip_blanks(text, at + 1)
     value, p, sure = parse_number(text, at)
     if p == at or kind == WORD or abs(value) == INFINITY:
@@ -142,6 +143,6 @@ def parse_cell(text, at, kind, column, out, counts):
 @kernel
 def skip_blanks(text, at):
     """Return the place of the first byte from ``at`` on that is not blank."""
-    while is_blank(text[at]):
+    while is_blank(byte(text, at)):
         at += 1
     return at

@@ -22,27 +22,33 @@ DOUBT = 2.0**-49
 
 
 @kernel
-def is_blank(byte):
-    """Tell a space, a tab and the first half of a Windows line end."""
-    return byte == SPACE or byte == TAB or byte == RETURN
+def byte(text, at):
+    """Return ``text[at]``; an unsigned index needs no check for a negative one."""
+    return text[np.uint64(at)]
 
 
 @kernel
-def is_digit(byte):
+def is_blank(character):
+    """Tell a space, a tab and the first half of a Windows line end."""
+    return character == SPACE or character == TAB or character == RETURN
+
+
+@kernel
+def is_digit(character):
     """Tell 0 to 9."""
-    return byte >= ZERO and byte <= NINE
+    return character >= ZERO and character <= NINE
 
 
 @kernel
 def parse_integer(text, at):
     """Return the integer that starts at ``at`` and its end, or 0 and ``at``."""
     p = at
-    negative = text[p] == MINUS
-    if negative or text[p] == PLUS:
+    negative = byte(text, p) == MINUS
+    if negative or byte(text, p) == PLUS:
         p += 1
     first, value = p, 0
-    while is_digit(text[p]):
-        value = min(value * 10 + (np.int64(text[p]) - ZERO), FAR * 10)
+    while is_digit(byte(text, p)):
+        value = min(value * 10 + (np.int64(byte(text, p)) - ZERO), FAR * 10)
         p += 1
     if p == first:
         return 0, at
@@ -50,34 +56,28 @@ def parse_integer(text, at):
 
 
 @kernel
-def parse_digits(text, at, mantissa):
-    """Append the digits at ``at``; return integer, digits dropped and end.
-
-    Digits after the nineteenth are dropped.
-    """
-    p = at
-    while is_digit(text[p]) and mantissa < MAX_MANTISSA:
-        mantissa = mantissa * np.uint64(10) + np.uint64(text[p] - ZERO)
-        p += 1
-    kept = p
-    while is_digit(text[p]):
-        p += 1
-    return mantissa, p - kept, p
-
-
-@kernel
 def parse_mantissa(text, at):
     """Return the digits at ``at`` as integer, power of ten and end.
 
-    The end is ``at`` where there is no digit.
+    The end is ``at`` where there is no digit. Digits after the nineteenth are dropped.
     """
-    mantissa, power, p = parse_digits(text, at, np.uint64(0))
-    n_digits = p - at
-    if text[p] == DOT:
-        start = p + 1
-        mantissa, dropped, p = parse_digits(text, start, mantissa)
-        power -= p - start - dropped
-        n_digits += p - start
+    mantissa, p = np.uint64(0), at
+    while is_digit(byte(text, p)) and mantissa < MAX_MANTISSA:
+        mantissa = mantissa * np.uint64(10) + np.uint64(byte(text, p) - ZERO)
+        p += 1
+    kept = p
+    while is_digit(byte(text, p)):
+        p += 1
+    power, n_digits = p - kept, p - at
+    start = p + (byte(text, p) == DOT)
+    p = start
+    while is_digit(byte(text, p)) and mantissa < MAX_MANTISSA:
+        mantissa = mantissa * np.uint64(10) + np.uint64(byte(text, p) - ZERO)
+        p += 1
+    power -= p - start
+    while is_digit(byte(text, p)):
+        p += 1
+    n_digits += p - start
     return mantissa, power, (p if n_digits else at)
 
 
@@ -110,16 +110,15 @@ def parse_number(text, at):
     is too close to the middle between two floats to be sure: read it another way.
     """
     p = at
-    negative = text[p] == MINUS
-    if negative or text[p] == PLUS:
+    negative = byte(text, p) == MINUS
+    if negative or byte(text, p) == PLUS:
         p += 1
     mantissa, power, q = parse_mantissa(text, p)
-    if q == p:
+    has_exponent = byte(text, q) | 32 == LOWER_E
+    exponent, end = parse_integer(text, q + has_exponent)
+    if q == p or (has_exponent and end == q + 1):
         return np.float32(0.0), at, True
-    if text[q] | 32 == LOWER_E:
-        exponent, end = parse_integer(text, q + 1)
-        if end == q + 1:
-            return np.float32(0.0), at, True
+    if has_exponent:
         power, q = power + exponent, end
     value, sure = scale(mantissa, power)
     return (-value if negative else value), q, sure

@@ -12,6 +12,7 @@ from manylabel._kernels.parse_number import (
     DOT,
     NEWLINE,
     ZERO,
+    byte,
     is_blank,
     parse_integer,
     parse_number,
@@ -52,7 +53,7 @@ def parse_rows(
         n_labels, n_values = progress[N_LABELS], progress[N_VALUES]
         n_unsure = progress[N_UNSURE]
         p, verdict, untidy = at, FINE, False
-        if not ends_token(text[at], loose) and not starts_feature(text, at):
+        if not ends_token(byte(text, at), loose) and not starts_feature(text, at):
             p, n_labels, verdict, untidy = parse_labels(
                 text, at, loose, first_label, last_label, y_indices, n_labels
             )
@@ -87,14 +88,14 @@ def parse_labels(text, at, loose, first, last, indices, n):
     previous, untidy = first - 1, False
     while True:
         label, p = parse_integer(text, at)
-        if loose and p > at and text[p] == DOT:
+        if loose and p > at and byte(text, p) == DOT:
             p += 1
-            while text[p] == ZERO:
+            while byte(text, p) == ZERO:
                 p += 1
-        more = text[p] == COMMA
+        more = byte(text, p) == COMMA
         if p == at or label < first or label > last:
             return at, n, BAD_LABEL, False
-        if not more and not ends_token(text[p], loose):
+        if not more and not ends_token(byte(text, p), loose):
             return at, n, BAD_LABEL, False
         indices[n] = label
         n += 1
@@ -110,14 +111,17 @@ def parse_features(text, at, loose, first, last, indices, data, n, unsure, n_uns
     """Read ``1:0.5 3:2`` up to the newline; return end, counts, verdict and order."""
     previous, untidy = first - 1, False
     while True:
-        at = next_token(text, at, loose)
-        if text[at] == NEWLINE:
+        while is_blank(byte(text, at)):
+            at += 1
+        if loose:
+            at = skip_asides(text, at)
+        if byte(text, at) == NEWLINE:
             return at, n, n_unsure, FINE, untidy
         index, p = parse_integer(text, at)
-        if p == at or text[p] != COLON or index < first or index > last:
+        if p == at or byte(text, p) != COLON or index < first or index > last:
             return at, n, n_unsure, BAD_FEATURE, False
         value, q, sure = parse_number(text, p + 1)
-        whole = q > p + 1 and ends_token(text[q], loose)
+        whole = q > p + 1 and ends_token(byte(text, q), loose)
         if not whole or abs(value) == INFINITY:
             return at, n, n_unsure, BAD_VALUE, False
         if not sure:
@@ -132,37 +136,36 @@ def parse_features(text, at, loose, first, last, indices, data, n, unsure, n_uns
 
 
 @kernel
-def next_token(text, at, loose):
+def skip_asides(text, at):
     """Return where the next feature or the newline is, past comments and ``qid:``."""
     while True:
-        while is_blank(text[at]):
-            at += 1
-        if not loose:
-            return at
         query = (
-            text[at] == LOWER_Q
-            and text[at + 1] == LOWER_I
-            and text[at + 2] == LOWER_D
-            and text[at + 3] == COLON
+            byte(text, at) == LOWER_Q
+            and byte(text, at + 1) == LOWER_I
+            and byte(text, at + 2) == LOWER_D
+            and byte(text, at + 3) == COLON
         )
-        if text[at] == HASH:
-            while text[at] != NEWLINE:
+        if byte(text, at) == HASH:
+            while byte(text, at) != NEWLINE:
                 at += 1
         elif query:
-            while not ends_token(text[at], loose):
+            while not ends_token(byte(text, at), True):
                 at += 1
         else:
             return at
+        while is_blank(byte(text, at)):
+            at += 1
 
 
 @kernel
 def starts_feature(text, at):
     """Tell if the line starts with ``index:``, that is, has no label."""
     _, p = parse_integer(text, at)
-    return text[p] == COLON or text[at] == LOWER_Q
+    return byte(text, p) == COLON or byte(text, at) == LOWER_Q
 
 
 @kernel
-def ends_token(byte, loose):
+def ends_token(character, loose):
     """Tell what may follow a label or a value; a comment only in loose text."""
-    return is_blank(byte) or byte == NEWLINE or (loose and byte == HASH)
+    comment = loose and character == HASH
+    return is_blank(character) or character == NEWLINE or comment

@@ -62,8 +62,9 @@ class ArffReader(Reader):
     def rows(self) -> Iterator[Rows]:
         """Parse the lines after ``@data``; those that are not plain one by one."""
         first_line = self._header.n_lines + 1
+        scratch = Scratch()
         for text in self.source.blocks(self._header.n_bytes):
-            scratch = Scratch(text)
+            scratch.load(text)
             while not scratch.done:
                 kernel.parse_cells(
                     scratch.text, self._kinds, self._columns, not self._omitted,

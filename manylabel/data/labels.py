@@ -67,13 +67,13 @@ class LabelSpace:
         csr_array of shape (n_rows, n_labels)
             Float32 ones. A name that is not in the space raises ValueError.
         """
-        indices, indptr = [], [0]
+        columns, offsets = [], [0]
         for row in labels:
-            indices += sorted({self.column(name) for name in row})
-            indptr.append(len(indices))
-        ones = np.ones(len(indices), np.float32)
-        shape = (len(indptr) - 1, len(self))
-        return sp.csr_array((ones, np.asarray(indices, np.int32), indptr), shape=shape)
+            columns += sorted({self.column(name) for name in row})
+            offsets.append(len(columns))
+        indices, indptr = np.array(columns, np.int32), np.array(offsets, np.int32)
+        ones = np.ones(len(columns), np.float32)
+        return sp.csr_array((ones, indices, indptr), (len(offsets) - 1, len(self)))
 
     def decode(self, Y: MatrixLike) -> list[list[str]]:
         """Return the names of the labels of each row, the highest score first.

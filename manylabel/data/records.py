@@ -141,7 +141,7 @@ class Vocabulary:
         self._kind: type | None = None
         self._sorted: tuple[str, ...] = ()
         self._ranks: Array = np.empty(0, np.int32)
-        self.n_labels = len(self._columns)
+        self.n_labels = len(names or ())
 
     @property
     def names(self) -> tuple[str, ...] | None:

@@ -33,8 +33,9 @@ class RowText:
         self, blocks: Iterable[bytes], bad_lines: BadLines, first_line: int
     ) -> Iterator[Rows]:
         """Yield the rows of each block of whole lines."""
+        scratch = Scratch()
         for text in blocks:
-            scratch = Scratch(text)
+            scratch.load(text)
             while not scratch.done:
                 verdict = kernel.parse_rows(
                     scratch.text, self.loose, *self.labels, *self.features,
@@ -65,13 +66,23 @@ class RowText:
 class Scratch:
     """The arrays that the rows of one block fill, and how far they are filled."""
 
-    def __init__(self, text: bytes) -> None:
-        size, n_lines = len(text), text.count(b"\n")
-        self.text = np.frombuffer(text, np.uint8)
-        self._bytes = text
+    def __init__(self) -> None:
         self.progress = np.zeros(8, np.int64)
+        self._reserve(size=0, n_lines=0)
+
+    def load(self, text: bytes) -> None:
+        """Start with a block of whole lines; what was there before is lost."""
+        self._bytes = text
+        self.text = np.frombuffer(text, np.uint8)
+        self.progress[:] = 0
+        size, n_lines = len(text), text.count(b"\n")
+        if size > self._size or n_lines > self._n_lines:
+            self._reserve(max(size, self._size), max(n_lines, self._n_lines))
+
+    def _reserve(self, size: int, n_lines: int) -> None:
         # The shortest label, cell and number in need of a second look take 2, 2 and 5
         # bytes with what parts them from the next.
+        self._size, self._n_lines = size, n_lines
         self.arrays = (
             np.zeros(n_lines + 1, np.int64),
             np.empty(size // 2 + 1, np.int32),

@@ -45,14 +45,12 @@ class Rows:
 
     def features(self, n_features: int) -> CSR:
         """Return the features as a CSR array."""
-        shape = (len(self), n_features)
-        return sp.csr_array((self.x_data, self.x_indices, self.x_indptr), shape=shape)
+        return _csr(self.x_data, self.x_indices, self.x_indptr, n_features)
 
     def labels(self, n_labels: int) -> CSR:
         """Return the labels as a CSR array of ones."""
         ones = np.ones(len(self.y_indices), np.float32)
-        shape = (len(self), n_labels)
-        return sp.csr_array((ones, self.y_indices, self.y_indptr), shape=shape)
+        return _csr(ones, self.y_indices, self.y_indptr, n_labels)
 
 
 class RowBuffer:
@@ -105,3 +103,10 @@ def gather(parts: Iterable[Rows], n_rows: int | None = None) -> Iterator[Rows]:
                 buffer = RowBuffer()
     if n_rows is None or buffer.n_rows:
         yield buffer.rows()
+
+
+def _csr(data: Array, indices: Array, indptr: Array, n_columns: int) -> CSR:
+    # SciPy copies the indices to int64 if the offsets are.
+    small = len(data) <= np.iinfo(np.int32).max
+    offsets = indptr.astype(np.int32) if small else indptr
+    return sp.csr_array((data, indices, offsets), shape=(len(indptr) - 1, n_columns))

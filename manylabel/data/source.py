@@ -11,7 +11,7 @@ from typing import IO, cast
 from manylabel.exceptions import DataError
 
 HEAD = 1 << 16
-BLOCK = 1 << 18
+BLOCK = 1 << 17
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 
@@ -50,9 +50,11 @@ class Source:
         """Open for reading, uncompressed."""
         try:
             with self.path.open("rb") as raw:
-                yield (
-                    cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if self.gzipped else raw
-                )
+                if self.gzipped:
+                    with gzip.GzipFile(fileobj=raw) as stream:
+                        yield cast(IO[bytes], stream)
+                else:
+                    yield raw
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(
                 self.path, f"expected a whole gzip file, found damage: {error}."

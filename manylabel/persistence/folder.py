@@ -102,22 +102,29 @@ def _held(folder: Path) -> Iterator[None]:
 
 def _lock(folder: Path) -> int | None:
     """Return a locked handle of the folder, which is made if missing."""
-    if folder.exists() and not folder.is_dir():
-        raise ArchiveError(folder, "this is a file, and a model is saved to a folder.")
-    folder.mkdir(exist_ok=True)
-    if fcntl is None:
-        return None
-    handle = os.open(folder, os.O_RDONLY)
+    place = os.path.realpath(folder)  # of a link to nothing, what it points to is made
+    while True:
+        with suppress(FileExistsError):
+            os.mkdir(place)
+        if fcntl is None:
+            return None
+        try:
+            return _locked(place)
+        except FileNotFoundError:  # another writer failed and removed it
+            continue
+
+
+def _locked(place: str) -> int:
+    """Wait for the lock of a folder that may meanwhile be removed or made anew."""
+    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        # Whoever held the lock before may have failed and removed the folder.
-        if folder.exists() and os.path.samestat(os.fstat(handle), os.stat(folder)):
-            return handle
+        if not os.path.samestat(os.fstat(handle), os.stat(place)):
+            raise FileNotFoundError(place)
+        return handle
     except BaseException:
         os.close(handle)
         raise
-    os.close(handle)
-    return _lock(folder)
 
 
 def _refuse_foreign(folder: Path) -> None:

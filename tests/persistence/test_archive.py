@@ -151,7 +151,7 @@ def test_a_place_that_is_not_a_model_folder_is_refused(tmp_path):
     (tmp_path / "photos" / "cat.png").write_bytes(b"")
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "manifest.json").write_text('{"name": "site"}')
-    with pytest.raises(ArchiveError, match="file: this is a file"):
+    with pytest.raises(ArchiveError, match="cannot be written: Not a directory"):
         save(Toy(), tmp_path / "file")
     for place in ("photos", "site"):
         with pytest.raises(
@@ -161,6 +161,13 @@ def test_a_place_that_is_not_a_model_folder_is_refused(tmp_path):
         assert len(names(tmp_path / place)) == 1
     with pytest.raises(ArchiveError, match="cannot be written: No such file"):
         save(Toy(), tmp_path / "no" / "parent")
+
+
+def test_a_link_to_a_folder_is_followed(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "model")
+    for rate in (1, 2):
+        save(Toy(rate=rate), tmp_path / "link")
+        assert load(tmp_path / "model").rate == load(tmp_path / "link").rate == rate
 
 
 def test_an_empty_folder_is_a_place_for_a_model(tmp_path):

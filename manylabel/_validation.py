@@ -12,26 +12,25 @@ from manylabel._typing import CSR, Floats, Ints, MatrixLike
 
 def features(estimator: Any, X: MatrixLike, *, reset: bool) -> CSR:
     """Return ``X`` as a canonical float32 CSR array, or raise ValueError."""
-    X = validate_data(
+    if sp.issparse(X):
+        _check_indices(X, "X")
+    checked = validate_data(
         estimator,
         X,
         accept_sparse="csr",
         dtype=np.float32,
         ensure_all_finite=False,
+        ensure_min_samples=1 if reset else 0,
         reset=reset,
     )
-    X = _canonical(X, "X", np.float32)
-    _check_finite(X, "X")
-    return X
+    return _finite(_canonical(checked, np.float32), "X")
 
 
 def feature_matrix(X: MatrixLike, *, n_rows: int | None = None, name: str = "X") -> CSR:
-    """Return ``X``, of no estimator, as a canonical float32 CSR array of finite values."""
-    X = _matrix(X, name)
-    _check_shape(X.shape, n_rows, None, name)
-    X = _canonical(X, name, np.float32)
-    _check_finite(X, name)
-    return X
+    """Return ``X``, of no estimator, as a canonical float32 CSR array."""
+    matrix = _matrix(X, name)
+    _check_shape(matrix.shape, n_rows, None, name)
+    return _finite(_canonical(matrix, np.float32), name)
 
 
 def labels(
@@ -43,17 +42,18 @@ def labels(
 ) -> CSR:
     """Return ``Y`` as a canonical CSR array of float32 ones, or raise ValueError."""
     if Y is None:
-        raise ValueError(f"{name} must be a 0/1 matrix: requires y to be passed.")
-    Y = _matrix(Y, name)
-    _check_shape(Y.shape, n_rows, n_labels, name)
-    if not sp.issparse(Y):
-        _check_binary(Y[Y != 0], name)
-    Y = _canonical(Y, name, np.float32)
-    if sp.issparse(Y) and not (Y.data == 1).all():
-        Y = Y.copy() if not Y.data.flags.owndata else Y
-        Y.eliminate_zeros()
-        _check_binary(Y.data, name)
-    return Y
+        raise ValueError(
+            f"{name} must be a 0/1 matrix: the estimator requires y to be passed, but "
+            "the target y is None."
+        )
+    matrix = _matrix(Y, name)
+    _check_shape(matrix.shape, n_rows, n_labels, name)
+    result = _canonical(matrix, np.float32)
+    if not (result.data == 1).all():
+        result = result.copy()
+        result.eliminate_zeros()
+        _check_binary(result.data, name)
+    return result
 
 
 def label_vector(y: Any, n_labels: int | None = None, *, name: str = "y") -> Ints:
@@ -82,15 +82,16 @@ def scores(
     In a CSR array the stored entries are the predictions, zero and negative ones too;
     what is not stored is not predicted.
     """
-    S = _matrix(S, name)
-    _check_shape(S.shape, n_rows, n_labels, name)
-    if not sp.issparse(S):
-        S = np.ascontiguousarray(S, dtype=np.promote_types(S.dtype, np.float32))
+    matrix = _matrix(S, name)
+    _check_shape(matrix.shape, n_rows, n_labels, name)
+    dtype = np.promote_types(matrix.dtype, np.float32)
+    if sp.issparse(matrix):
+        matrix = _canonical(matrix, dtype)
     else:
-        S = _canonical(S, name, np.promote_types(S.dtype, np.float32))
-    if np.isnan(S.data if sp.issparse(S) else S).any():
+        matrix = np.ascontiguousarray(matrix, dtype=dtype)
+    if np.isnan(matrix.data if sp.issparse(matrix) else matrix).any():
         raise ValueError(f"{name} must hold numbers. Got NaN.")
-    return S
+    return matrix
 
 
 def propensities(propensity: Any, n_labels: int) -> Floats:
@@ -136,7 +137,7 @@ def _matrix(M: MatrixLike, name: str) -> Any:
     """Return a 2-D numeric array or sparse matrix, values untouched."""
     if sp.issparse(M):
         _check_indices(M, name)
-    shape = np.shape(M) if not sp.issparse(M) else M.shape
+    shape = M.shape if sp.issparse(M) else np.shape(M)  # type: ignore[union-attr]
     if len(shape) != 2:  # noqa: PLR2004 - a matrix has two dimensions
         raise ValueError(
             f"{name} must be a matrix of shape (n_rows, n_labels). Got shape {shape}."
@@ -152,14 +153,16 @@ def _matrix(M: MatrixLike, name: str) -> Any:
     )
 
 
-def _canonical(matrix: Any, name: str, dtype: Any) -> CSR:
-    """Return a CSR array with sorted, unique, checked indices; the input is not touched."""
-    if sp.issparse(matrix):
-        _check_indices(matrix, name)
+def _canonical(matrix: Any, dtype: Any) -> CSR:
+    """Return a CSR array with sorted, unique indices; the input is not touched."""
     result = sp.csr_array(matrix, dtype=dtype)
     if not result.has_canonical_format:
         result = result.copy()
         result.sum_duplicates()
+    # Half the memory, and one compiled version of each kernel in place of two.
+    if result.indices.dtype != np.int32 and max(*result.shape, result.nnz) < 1 << 31:
+        narrow = (result.indices.astype(np.int32), result.indptr.astype(np.int32))
+        result = sp.csr_array((result.data, *narrow), shape=result.shape)
     return result
 
 
@@ -173,17 +176,15 @@ def _check_indices(matrix: Any, name: str) -> None:
         raise ValueError(f"{name} must be a valid sparse matrix: {error}.") from None
 
 
-def _check_finite(X: CSR, name: str) -> None:
-    bad = ~np.isfinite(X.data)
-    if not bad.any():
-        return
-    position = int(np.flatnonzero(bad)[0])
-    row = int(np.searchsorted(X.indptr, position, side="right")) - 1
-    value = X.data[position]
+def _finite(X: CSR, name: str) -> CSR:
+    bad = np.flatnonzero(~np.isfinite(X.data))
+    if not len(bad):
+        return X
+    row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
+    kind = "NaN" if np.isnan(X.data[bad[0]]) else "inf"
     raise ValueError(
         f"{name} must hold finite float32 numbers. "
-        f"Got {'NaN' if np.isnan(value) else 'inf'} at row {row}, "
-        f"column {int(X.indices[position])}."
+        f"Got {kind} at row {row}, column {int(X.indices[bad[0]])}."
     )
 
 

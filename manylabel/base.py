@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from numbers import Integral
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,8 +26,6 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     ranked by score, equal scores by column number.
     """
 
-    threshold: ClassVar[float] = 0.0  # a label is predicted when its score is above
-
     classes_: Array
     sparse_output_: bool
 
@@ -47,7 +45,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self._scores(self._known_features(X))
 
     def predict(self, X: MatrixLike) -> Any:
-        """Return the relevant labels as a 0/1 matrix.
+        """Return the labels of positive score as a 0/1 matrix.
 
         Parameters
         ----------
@@ -83,9 +81,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         check_scalar(k, "k", Integral, min_val=1)
         X = self._known_features(X)
         tasks = ((chunk, k) for (chunk,) in self._chunks(X))
-        return sp.vstack(
-            parallel.run(self._topk, tasks, self._n_jobs()), format="csr"
-        )
+        return sp.vstack(parallel.run(self._topk, tasks, self._n_jobs()), format="csr")
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to the folder ``path``, replacing a model there."""
@@ -101,7 +97,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def set_state(self, state: dict[str, Any]) -> Self:
         """Take over what another estimator of the same class learnt."""
-        vars(self).update(persistence.unflatten(state))
+        self.__dict__.update(persistence.unflatten(state))
         return self
 
     def _scores(self, X: CSR) -> Array:
@@ -109,8 +105,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         raise NotImplementedError
 
     def _labels(self, X: CSR) -> CSR:
-        """Return the relevant labels of checked rows as a sparse mask."""
-        return sp.csr_array(self._scores(X) > self.threshold)
+        return sp.csr_array(self._scores(X) > 0)
 
     def _topk(self, X: CSR, k: int) -> CSR:
         scores = self._scores(X)

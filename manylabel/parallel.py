@@ -44,4 +44,5 @@ def spawn_seeds(random_state: RandomState, n_tasks: int) -> NDArray[np.uint64]:
         entropy = int(random_state.integers(2**63))
     else:
         entropy = int(check_random_state(random_state).randint(2**31 - 1))
-    return np.random.SeedSequence(entropy).generate_state(n_tasks, np.uint64)
+    seeds = np.random.SeedSequence(entropy).generate_state(n_tasks, np.uint64)
+    return seeds.astype(np.uint64)

@@ -1,4 +1,4 @@
-"""Imports point downwards, dependencies have one home, files and functions are small."""
+"""Imports point downwards, dependencies have one home, files stay small."""
 
 import ast
 from collections.abc import Iterator

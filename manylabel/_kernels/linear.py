@@ -203,7 +203,7 @@ def _descend(
     weights,
     n_iter,
 ):
-    """Sweep until all lanes are done, time is up, or the block is not worth its width."""
+    """Sweep until all lanes are done, time is up or a lane is cheaper alone."""
     top, low = np.empty_like(bound), np.empty_like(bound)
     going = n_iter.max() >= 0
     while going and n_iter.max() < max_iter:
@@ -225,7 +225,16 @@ def _descend(
             low,
         )
         going = _judge_lanes(
-            y_indptr, y_indices, labels, tolerance, top, low, bound, role, n_live, n_iter
+            y_indptr,
+            y_indices,
+            labels,
+            tolerance,
+            top,
+            low,
+            bound,
+            role,
+            n_live,
+            n_iter,
         )
         if labels.shape[0] > 1 and _is_sparse(n_live, labels.shape[0]):
             break
@@ -295,9 +304,7 @@ def solve(
 
 
 @kernel
-def scores(
-    x_indptr, x_indices, x_data, w_indptr, w_indices, w_data, intercept, out
-):
+def scores(x_indptr, x_indices, x_data, w_indptr, w_indices, w_data, intercept, out):
     """Write ``X @ W + intercept`` into ``out``, for W by features in CSR."""
     for i in range(out.shape[0]):
         row = out[i]

@@ -5,30 +5,23 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from manylabel._kernels import labelsets
 from manylabel._typing import CSR, Array, MatrixLike, RandomState
 from manylabel.base import MultiLabelClassifier
 from manylabel.baselines._one_vs_rest import OneVsRest
-
-# Margins of labelsets lie about 1 apart: a softmax of the margins as they are would
-# drown the best labelset in thousands of hopeless ones.
-SHARPNESS = 10.0
 
 
 class LabelPowerset(MultiLabelClassifier):
     """Predict one of the labelsets seen in training, by a linear SVM per labelset.
 
     ``predict`` returns the labelset of the highest score, so it never makes up a
-    combination. The score of a label is the total weight of the labelsets that contain
-    it, where the weights of all labelsets are a sharp softmax of their margins.
+    combination. The score of a label is by how much the best labelset with it beats the
+    best one without it: positive for the labels of the best labelset.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss, as in :class:`OneVsRest`.
-    tol : float, default=0.1
-        When a labelset's separator is done, as in :class:`OneVsRest`.
-    max_iter : int, default=1000
-        Most passes over the rows.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores.
     random_state : int, Generator, RandomState or None, default=0
@@ -59,14 +52,10 @@ class LabelPowerset(MultiLabelClassifier):
         self,
         *,
         C: float = 1.0,
-        tol: float = 0.1,
-        max_iter: int = 1000,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -95,21 +84,18 @@ class LabelPowerset(MultiLabelClassifier):
         return self
 
     def _scores(self, X: CSR) -> Array:
-        weights = self.separator_._scores(X).astype(np.float64)
-        weights -= weights.max(axis=1, keepdims=True)
-        np.exp(SHARPNESS * weights, out=weights)
-        weights /= weights.sum(axis=1, keepdims=True)
-        return weights @ self.labelsets_
-
-    def _labels(self, X: CSR) -> CSR:
-        return self.labelsets_[self.separator_._scores(X).argmax(axis=1)] > 0
+        set_scores = self.separator_._scores(X)
+        out = np.empty((X.shape[0], len(self.classes_)), np.float32)
+        sets = self.labelsets_
+        labelsets.label_margins(set_scores, sets.indptr, sets.indices, out)
+        return out
 
     def _n_scores(self) -> int:
-        return max(self.labelsets_.shape)
+        return int(max(self.labelsets_.shape))
 
 
 def _distinct_rows(labels: CSR) -> tuple[CSR, Any]:
-    """Return the distinct rows, most frequent first, and the number of each row's."""
+    """Return the distinct rows, most frequent first, and which one each row is."""
     bounds = zip(labels.indptr[:-1], labels.indptr[1:], strict=True)
     keys = [labels.indices[a:b].tobytes() for a, b in bounds]
     _, first, member, counts = np.unique(

@@ -166,7 +166,7 @@ class OneVsRest(MultiLabelClassifier):
             entries.append((weights, features, block[lanes]))
             self.intercept_[block] = intercept
             self.n_iter_[block] = np.abs(n_iter)
-            n_late += np.count_nonzero(n_iter > 0)
+            n_late += int(np.count_nonzero(n_iter > 0))
         data, rows, columns = map(np.concatenate, zip(*entries, strict=True))
         self.weights_ = sp.csr_array(
             (data, (rows, columns)), shape=(self.n_features_in_, n_labels)
@@ -198,13 +198,12 @@ def _unit_rows(X: CSR) -> CSR:
 
 def _fit_block(problem: tuple[Any, ...], labels: Array, prune: float) -> Any:
     """Fit the labels of one block; return their weights above ``prune`` as triplets."""
-    rows, *rest, bias, curvature, diagonal, tol, max_iter, seed = problem
+    rows, y_indptr, y_indices, *settings = problem
     weights = np.zeros((rows.shape[1] + 1, len(labels)), np.float32)
     n_iter = np.zeros(len(labels), np.int64)
     linear.solve(
-        *(rows.indptr, rows.indices, rows.data, *rest, labels),
-        *(bias, curvature, diagonal, tol, max_iter, seed, weights, n_iter),
+        *(rows.indptr, rows.indices, rows.data, y_indptr, y_indices, labels),
+        *(*settings, weights, n_iter),
     )
     features, lanes = np.nonzero(np.abs(weights[:-1]) > prune)
-    intercept = weights[-1] * bias
-    return features, lanes, weights[features, lanes], intercept, n_iter
+    return features, lanes, weights[features, lanes], weights[-1], n_iter

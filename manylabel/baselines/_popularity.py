@@ -11,8 +11,9 @@ from manylabel.base import MultiLabelClassifier
 class Popularity(MultiLabelClassifier):
     """Score every label by how often it was recorded, whatever the row.
 
-    What a model must beat before it has learnt anything. ``predict`` returns the
-    labels that more than half of the training rows have.
+    What a model must beat before it has learnt anything. The score is the share of the
+    training rows that have the label, less one half: ``predict`` returns the labels
+    that more than half of them have.
 
     Attributes
     ----------
@@ -27,10 +28,8 @@ class Popularity(MultiLabelClassifier):
     >>> model.predict([[5.0]])
     array([[1, 0]])
     >>> model.predict_topk([[5.0]], k=1).toarray().round(2)
-    array([[0.67, 0.  ]], dtype=float32)
+    array([[0.17, 0.  ]], dtype=float32)
     """
-
-    threshold = 0.5
 
     frequency_: Singles
 
@@ -55,4 +54,4 @@ class Popularity(MultiLabelClassifier):
         return self
 
     def _scores(self, X: CSR) -> Array:
-        return np.tile(self.frequency_, (X.shape[0], 1))
+        return np.tile(self.frequency_ - np.float32(0.5), (X.shape[0], 1))

@@ -1,0 +1,26 @@
+"""Every public estimator, and the checks that it is excused from, with the reason."""
+
+import manylabel
+from manylabel.base import MultiLabelClassifier
+
+ESTIMATORS = [
+    thing()
+    for name in manylabel.__all__
+    if isinstance(thing := getattr(manylabel, name), type)
+    and issubclass(thing, MultiLabelClassifier)
+]
+
+SINGLE_OUTPUT = "feeds a single-output target; the target here is a 0/1 matrix"
+EXCUSED_BY_SKLEARN = dict.fromkeys(
+    [
+        "check_classifier_data_not_an_array",
+        "check_classifier_not_supporting_multiclass",
+        "check_classifiers_classes",
+        "check_classifiers_one_label",
+        "check_classifiers_regression_target",
+        "check_classifiers_train",
+        "check_estimators_dtypes",
+        "check_fit2d_1feature",
+    ],
+    SINGLE_OUTPUT,
+)

@@ -1,0 +1,106 @@
+"""OneVsRest: published figures, pruning, refusals."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
+
+from manylabel import OneVsRest, evaluate, read
+
+# Extreme Classification Repository, row 1-vs-All: P@1, P@3, P@5.
+PUBLISHED = {"bibtex": (62.62, 39.09, 28.79), "delicious": (65.02, 58.88, 53.28)}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 10)) * (rng.random((80, 10)) < 0.5)
+    return X, (X @ rng.normal(size=(10, 5)) > 0.3).astype(int)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_reaches_the_published_precision(name, data_folder):
+    train = read(data_folder / "xmc" / name / "train.txt.gz")
+    test = read(data_folder / "xmc" / name / "test.txt.gz")
+    model = OneVsRest(n_jobs=2).fit(train.X, train.Y)
+    report = evaluate(test.Y, model.predict_topk(test.X, k=5))
+    for k, published in zip((1, 3, 5), PUBLISHED[name], strict=True):
+        assert 100 * report[f"P@{k}"] > published - 1.0
+
+
+def test_pruning_drops_small_weights_and_no_others(problem):
+    X, Y = problem
+    whole, pruned = OneVsRest(prune=0).fit(X, Y), OneVsRest(prune=0.3).fit(X, Y)
+    weights = whole.weights_.toarray()
+    assert (np.abs(weights[weights != 0]) <= 0.3).any()
+    assert_array_equal(
+        pruned.weights_.toarray(), np.where(np.abs(weights) > 0.3, weights, 0)
+    )
+    assert_array_equal(pruned.intercept_, whole.intercept_)
+
+
+def test_normalizing_makes_the_length_of_rows_irrelevant(problem):
+    X, Y = problem
+    model = OneVsRest(prune=0).fit(X, Y)
+    longer = OneVsRest(prune=0).fit(X * 2.0, Y)  # a power of two loses no bit
+    assert_array_equal(model.weights_.toarray(), longer.weights_.toarray())
+    assert_allclose(model.decision_function(8 * X), longer.decision_function(X))
+
+
+def test_more_labels_than_lanes_are_all_fitted(problem):
+    X, Y = problem
+    many = OneVsRest().fit(X, np.tile(Y, 15))
+    few = OneVsRest().fit(X, Y)
+    assert_array_equal(many.decision_function(X), np.tile(few.decision_function(X), 15))
+
+
+def test_weights_are_sparse_and_single_precision(problem):
+    X, Y = problem
+    model = OneVsRest().fit(X, Y)
+    assert sp.issparse(model.weights_)
+    assert model.weights_.dtype == model.intercept_.dtype == np.float32
+
+
+def test_a_slow_label_is_reported(problem):
+    with pytest.warns(ConvergenceWarning, match="5 of 5 labels did not converge"):
+        OneVsRest(max_iter=1, tol=1e-6).fit(*problem)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": 0}, "C == 0, must be > 0"),
+        ({"tol": -1.0}, "tol == -1.0, must be > 0"),
+        ({"max_iter": 0}, "max_iter == 0, must be >= 1"),
+        ({"prune": -0.1}, "prune == -0.1, must be >= 0"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, message, problem):
+    with pytest.raises(ValueError, match=message):
+        OneVsRest(**parameters).fit(*problem)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_topk_needs_a_positive_k(k, problem):
+    with pytest.raises(ValueError, match="must be >= 1"):
+        OneVsRest().fit(*problem).predict_topk(problem[0], k=k)
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "message"),
+    [
+        ([[1.0, np.nan]], [[1]], "X must hold finite .* Got NaN at row 0, column 1"),
+        ([[np.inf, 1.0]], [[1]], "X must hold finite .* Got inf at row 0, column 0"),
+        ([[1e300, 1.0]], [[1]], "Got inf at row 0, column 0"),
+        ([[1.0]], [[2]], "Y must hold only 0 and 1. Got 2."),
+        ([[1.0]], [[-1]], "Y must hold only 0 and 1. Got -1."),
+        ([[1.0]], [[np.nan]], "Y must hold only 0 and 1. Got nan."),
+        ([[1.0]], [[1], [0]], "Y must have 1 rows. Got 2."),
+        ([[1.0]], [1], "Y must be a matrix"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+def test_wrong_data_are_refused(X, Y, message):
+    with pytest.raises(ValueError, match=message):
+        OneVsRest().fit(X, Y)

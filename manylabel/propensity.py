@@ -200,9 +200,20 @@ class Propensity(BaseEstimator):  # type: ignore[misc]
         if self.values is not None:
             self.values_ = _validation.propensities(self.values, Y.shape[1])
             return self
-        c = max(np.log(max(Y.shape[0], 1)) - 1, 0.0) * (self.b + 1) ** self.a
-        self.values_ = 1 / (1 + c * (_frequencies(Y) + self.b) ** -self.a)
+        self.values_ = recorded_law(_frequencies(Y), Y.shape[0], self.a, self.b)
         return self
+
+
+def recorded_law(n_recorded: ArrayLike, n_rows: int, a: float, b: float) -> Floats:
+    """Return the propensities of labels that were recorded so often in so many rows.
+
+    Examples
+    --------
+    >>> recorded_law([9, 1], 10, 0.55, 1.5).round(2)
+    array([0.63, 0.43])
+    """
+    c = max(np.log(max(n_rows, 1)) - 1, 0.0) * (b + 1) ** a
+    return np.asarray(1 / (1 + c * (np.asarray(n_recorded) + b) ** -a))
 
 
 def _frequencies(Y: CSR) -> Any:

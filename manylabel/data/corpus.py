@@ -14,7 +14,9 @@ from sklearn.preprocessing import normalize
 
 from manylabel import _validation
 from manylabel._typing import CSR, Array, Floats, Ints, RandomState
+from manylabel.data.dataset import Dataset
 from manylabel.parallel import spawn_seeds
+from manylabel.propensity import recorded_law
 
 SIGNATURE = 5  # words that speak for one label
 BLOCK = 1 << 14  # rows drawn at once: bounds the memory, and is part of the seed's law
@@ -56,6 +58,11 @@ class Corpus:
     Y: CSR
     complete: CSR
     propensity: Floats
+
+    @property
+    def dataset(self) -> Dataset:
+        """The documents and what was recorded of them, as one reads from a file."""
+        return Dataset(self.X, self.Y)
 
 
 def make_corpus(
@@ -219,13 +226,8 @@ def _true_propensities(propensity: Any, complete: CSR) -> Floats:
     # From above the iteration falls to the fixed point; a round shrinks the distance
     # by the law's elasticity, a * (1 - p), or more.
     for _ in range(256):
-        values = _law(values * n_true, n_rows, a, b)
+        values = recorded_law(values * n_true, n_rows, a, b)
     return values[label]
-
-
-def _law(n_recorded: Floats, n_rows: int, a: float, b: float) -> Floats:
-    rarity = ((b + 1) / (n_recorded + b)) ** a
-    return np.asarray(1 / (1 + max(np.log(n_rows) - 1, 0) * rarity))
 
 
 def _law_constants(propensity: tuple[Any, ...]) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
 from sklearn.linear_model import Ridge
 
-from manylabel.data.corpus import make_corpus
+from manylabel import Propensity, make_corpus
 
 
 def slope(counts, first, last):
@@ -76,6 +76,16 @@ def test_recorded_labels_are_true_labels(corpus):
     for matrix in (corpus.X, corpus.Y, corpus.complete):
         assert matrix.has_canonical_format
         assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
+
+
+def test_the_dataset_holds_what_was_recorded(corpus):
+    assert (corpus.dataset.X != corpus.X).nnz == 0
+    assert (corpus.dataset.Y != corpus.Y).nnz == 0
+
+
+def test_fitting_the_recorded_labels_estimates_the_truth(corpus):
+    fitted = Propensity(a=0.55, b=1.5).fit(corpus.Y).values_
+    assert abs(fitted - corpus.propensity).mean() < 0.03
 
 
 def test_each_label_is_recorded_at_its_propensity(corpus):

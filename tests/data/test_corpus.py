@@ -45,6 +45,13 @@ def test_labels_follow_the_power_law_whatever_the_topics(skew, correlation):
     assert abs(slope(counts(corpus.complete), 20, 300) + skew) < 0.1
 
 
+def test_single_labels_are_drawn_by_the_law_itself():
+    found = counts(make_corpus(50_000, 50, 100, n_labels_per_row=1).complete)
+    share = 1 / np.arange(1, 101)
+    expected = 50_000 * share / share.sum()
+    assert (abs(found - expected) < 5 * np.sqrt(expected)).all()
+
+
 def test_rows_have_the_promised_length():
     corpus = make_corpus(5_000, 10**6, 10**6, n_words=12, n_labels_per_row=3, skew=0)
     assert corpus.complete.sum() / 5_000 == pytest.approx(3, rel=0.05)

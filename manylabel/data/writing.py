@@ -62,16 +62,16 @@ def write(
     1 2 2
     1 0:0.5
     """
-    # A link is followed: replacing it would leave the file it points to as it was.
-    target = Path(path).resolve()
-    if target.exists() and not target.is_file():
-        raise ValueError(f"path must name a regular file. Got {str(path)!r}.")
-    writer = WRITERS[_format(target) if format is None else _known(format)]
-    with _replacing(target) as text:
+    writer = WRITERS[choose_format(path, format)]
+    with replacing_text(path) as text:
         text.writelines(f"{line}\n" for line in writer(dataset))
 
 
-def _format(path: Path) -> str:
+def choose_format(path: str | os.PathLike[str], format: str | None) -> str:
+    """Return the format asked for, or the one that the suffix of a file tells."""
+    if format is not None:
+        return _known(format)
+    path = Path(path)
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if suffix not in SUFFIXES:
         raise ValueError(
@@ -88,17 +88,30 @@ def _known(format: str) -> str:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[str]]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a sibling that takes the place of ``path`` when all went well."""
-    sibling = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    # A link is followed: replacing it would leave the file it points to as it was.
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        raise ValueError(f"path must name a regular file. Got {str(path)!r}.")
+    sibling = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with sibling.open("xb") as raw, _compressed(raw, path) as binary:
-            with io.TextIOWrapper(binary, encoding="utf-8", newline="\n") as text:
-                yield text
-        os.replace(sibling, path)
-    except BaseException:
+        with sibling.open("xb") as raw:
+            yield raw
+        os.replace(sibling, target)
+    except BaseException as error:
         sibling.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in (None, str(sibling)):
+            error.filename = os.fspath(path)  # the name that the caller knows
         raise
+
+
+@contextmanager
+def replacing_text(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
+    """Open a sibling for text, gzipped if the name of ``path`` says so."""
+    with replacing(path) as raw, _compressed(raw, Path(path)) as binary:
+        with io.TextIOWrapper(binary, encoding="utf-8", newline="\n") as text:
+            yield text
 
 
 def _compressed(raw: IO[bytes], path: Path) -> IO[bytes]:

@@ -20,11 +20,12 @@ from manylabel.data.dataset import Dataset
 from manylabel.data.reader import Reader
 from manylabel.data.row_text import Scratch, row_tokens
 from manylabel.data.rows import Rows
-from manylabel.data.source import Source
+from manylabel.data.source import Source, decode
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 ENTRY = re.compile(r"(\d{1,9})\s+(.+)", re.DOTALL | re.ASCII)
 MISSING = "?"
+MAX_SINGLE = float(np.finfo(np.float32).max)
 
 
 class ArffReader(Reader):
@@ -75,7 +76,7 @@ class ArffReader(Reader):
                 if not scratch.done:
                     number = first_line + scratch.n_lines
                     try:
-                        yield self._row(scratch.skip_line().decode().strip())
+                        yield self._row(decode(scratch.skip_line()).strip())
                     except ValueError as error:
                         self.bad_lines.add(str(error), number)
             first_line += scratch.n_lines
@@ -165,7 +166,7 @@ class ArffReader(Reader):
         value = float(word) if NUMBER.fullmatch(word) else np.nan
         if kind == kernel.ZERO_ONE and value not in (0, 1):
             raise ValueError(f"expected 0 or 1 for {attribute.name!r}, found {word!r}.")
-        if not abs(value) <= np.finfo(np.float32).max:
+        if not abs(value) <= MAX_SINGLE:
             raise ValueError(
                 f"expected a finite float32 for {attribute.name!r}, found {word!r}."
             )

@@ -3,13 +3,13 @@
 import re
 from dataclasses import dataclass
 
-from manylabel.data.source import Source
+from manylabel.data.source import Source, decode
 from manylabel.exceptions import DataError
 
 QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
 DECLARATION = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]++)\s*+(.+)", re.IGNORECASE)
 RELATION = re.compile(rf"@relation\s+({QUOTED}|.+)", re.IGNORECASE)
-VALUE = re.compile(rf"\s*+({QUOTED}|[^,'\"]*+)\s*+(,|$)")
+VALUE = re.compile(rf"((?:{QUOTED}|[^,'\"]++)*+)(,|$)")
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 NUMERIC = re.compile(r"(numeric|real|integer)\b", re.IGNORECASE)
@@ -57,7 +57,7 @@ def read_header(source: Source) -> Header:
     for number, raw in enumerate(source.lines(), start=1):
         n_bytes += len(raw) + 1
         try:
-            line = raw.decode().strip()
+            line = decode(raw).strip()
             if line.lower() == "@data":
                 return Header(relation, tuple(attributes.values()), number, n_bytes)
             if found := RELATION.match(line):
@@ -68,10 +68,6 @@ def read_header(source: Source) -> Header:
                     raise ValueError(f"found attribute {attribute.name!r} twice.")
             elif line and not line.startswith("%"):
                 raise ValueError(f"expected @attribute or @data, found {line[:40]!r}.")
-        except UnicodeDecodeError as error:
-            raise DataError(
-                source.path, f"expected UTF-8, found {error}.", number
-            ) from None
         except ValueError as error:
             raise DataError(source.path, str(error), number) from None
     raise DataError(source.path, "expected a line '@data', found none.")

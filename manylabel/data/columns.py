@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from manylabel.data.source import Source
+from manylabel.data.source import Source, decode
 from manylabel.exceptions import DataError
 
 Names: TypeAlias = Sequence[str] | str | os.PathLike[str]
@@ -18,11 +18,9 @@ def read_names(names: Names | None) -> tuple[str, ...] | None:
         return None if names is None else tuple(names)
     source = Source(names)
     try:
-        return tuple(line.decode().rstrip("\r") for line in source.lines())
-    except UnicodeDecodeError as error:
-        raise DataError(
-            source.path, f"expected names in UTF-8, found {error}."
-        ) from None
+        return tuple(decode(line).rstrip("\r") for line in source.lines())
+    except ValueError as error:
+        raise DataError(source.path, str(error)) from None
 
 
 def width(

@@ -7,6 +7,7 @@ from typing import Any
 
 from manylabel.data.dataset import Dataset
 from manylabel.data.records import RecordReader
+from manylabel.data.source import decode
 
 
 class JsonlReader(RecordReader):
@@ -29,9 +30,9 @@ class JsonlReader(RecordReader):
     def _objects(self, line: bytes, number: int) -> Iterator[dict[str, Any]]:
         """Yield the object of a line unless the line is bad."""
         try:
-            record = json.loads(line.decode())
+            record = json.loads(decode(line))
         except (ValueError, RecursionError) as error:
-            self.bad_lines.add(f"expected a JSON object in UTF-8: {error}.", number)
+            self.bad_lines.add(f"expected a JSON object: {error}.", number)
             return
         if isinstance(record, dict):
             yield record

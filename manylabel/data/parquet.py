@@ -33,6 +33,7 @@ class ParquetReader(RecordReader):
                     yield list(enumerate(batch.to_pylist(), start=n_rows + 1))
                     n_rows += len(batch)
         except (pa.ArrowException, OSError) as error:
-            raise self.fault(f"expected a whole Parquet file: {error}.") from None
+            reason = str(error).partition("\n")[0]
+            raise self.fault(f"expected a whole Parquet file: {reason}.") from None
         except ValueError as error:
             raise self.fault(str(error)) from None

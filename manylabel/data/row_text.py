@@ -77,7 +77,8 @@ class Scratch:
         self.progress[:] = 0
         size, n_lines = len(text), text.count(b"\n")
         if size > self._size or n_lines > self._n_lines:
-            self._reserve(max(size, self._size), max(n_lines, self._n_lines))
+            # The next blocks are about as long: with room, none needs new arrays.
+            self._reserve(size + size // 4, n_lines + n_lines // 4)
 
     def _reserve(self, size: int, n_lines: int) -> None:
         # The shortest label, cell and number in need of a second look take 2, 2 and 5

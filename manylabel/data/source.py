@@ -81,3 +81,13 @@ class Source:
         """Yield the lines, each without its newline."""
         for block in self.blocks():
             yield from block[:-1].split(b"\n")
+
+
+def decode(line: bytes) -> str:
+    """Return a line as text, or raise ValueError."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"expected UTF-8, found byte 0x{line[error.start]:02x} at {error.start}."
+        ) from None

@@ -1,0 +1,145 @@
+"""JSON lines: texts with labels that are names or numbers."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from manylabel import LabelSpace, iter_chunks, read
+from manylabel.exceptions import DataError, SkippedLines
+
+ROWS = (
+    '{"id": "a", "text": "first", "labels": ["z", "b", "z"]}\n'
+    "\n"
+    '{"id": 2, "text": "second", "labels": [], "more": {}}\r\n'
+    '{"id": "c", "text": "", "labels": ["a"]}'
+)
+RAW = (
+    '{"uid": "B00", "title": "A title", "content": "and text", "target_ind": [0, 3]}\n'
+    '{"uid": "B01", "title": "Alone", "content": "", "target_ind": [1]}\n'
+)
+
+
+def test_names_become_sorted_columns(put):
+    data = read(put(ROWS, zipped=True))
+    assert data.X is None
+    assert data.ids == ("a", "2", "c")
+    assert data.texts == ("first", "second", "")
+    assert data.label_names == ("a", "b", "z")
+    assert_array_equal(data.Y.toarray(), [[0, 1, 1], [0, 0, 0], [1, 0, 0]])
+
+
+def test_the_raw_files_of_the_repository(put):
+    data = read(put(RAW))
+    assert data.ids == ("B00", "B01")
+    assert data.texts == ("A title and text", "Alone")
+    assert data.label_names is None
+    assert_array_equal(data.Y.toarray(), [[1, 0, 0, 1], [0, 1, 0, 0]])
+    assert read(put(RAW), n_labels=9).n_labels == 9
+    assert read(put(RAW), label_names=list("abcd")).label_names == tuple("abcd")
+
+
+def test_given_names_fix_the_columns(put):
+    data = read(put(ROWS), label_names=["z", "y", "b", "a"])
+    assert data.label_names == ("z", "y", "b", "a")
+    assert_array_equal(data.Y.toarray(), [[1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 1]])
+    with pytest.raises(DataError, match="line 4: expected one of 2 names, found 'a'"):
+        read(put(ROWS), label_names=["z", "b"])
+    with pytest.raises(ValueError, match="names must differ"):
+        read(put(ROWS), label_names=["z", "b", "a", "a"])
+
+
+def test_ids_may_be_absent(put):
+    assert read(put('{"text": "x", "labels": ["a"]}\n')).ids is None
+
+
+@given(
+    st.lists(
+        st.tuples(st.text(), st.lists(st.text(max_size=3), max_size=3)), min_size=1
+    )
+)
+def test_whole_and_chunks_follow_the_label_space(put, rows):
+    lines = [json.dumps({"text": text, "labels": labels}) for text, labels in rows]
+    path = put("\n".join(lines))
+    space = LabelSpace.from_labels(labels for _, labels in rows)
+    data = read(path)
+    assert data.texts == tuple(text for text, _ in rows)
+    assert (data.label_names or ()) == space.names
+    assert_array_equal(data.Y.toarray(), space.encode(r[1] for r in rows).toarray())
+    chunks = list(iter_chunks(path, n_rows=2))
+    assert [text for chunk in chunks for text in chunk.texts] == list(data.texts)
+    assert {chunk.label_names for chunk in chunks} == {data.label_names}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"text": "x", "labels": ["a"]', "line 2: expected a JSON object: "),
+        ("[1]", r"line 2: expected a JSON object, found \[1\]"),
+        ("[" * 100_000, "line 2: expected a JSON object"),
+        ('{"text": "x"}', "line 2: expected a list of labels, found None"),
+        (
+            '{"text": "x", "labels": "a"}',
+            "line 2: expected a list of labels, found 'a'",
+        ),
+        (
+            '{"text": 5, "labels": ["a"]}',
+            "line 2: expected a string in 'text', found 5",
+        ),
+        ('{"text": "x", "labels": ["a", 1]}', "line 2: .* all strings or all integers"),
+        ('{"text": "x", "labels": [1]}', "line 2: .* all strings or all integers"),
+        ('{"text": "x", "labels": [null]}', "line 2: .* all strings or all integers"),
+    ],
+)
+def test_bad_lines_are_refused_or_skipped(put, line, reason):
+    path = put('{"text": "x", "labels": ["a"]}\n' + line + "\n")
+    with pytest.raises(DataError, match=reason):
+        read(path)
+    with pytest.warns(SkippedLines, match="skipped 1 bad lines"):
+        assert len(read(path, skip_bad_lines=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"labels": ["a"]}', r"expected the fields 'text' and 'labels'.*\['labels'\]"),
+        ('{"text": "a"}', r"expected the fields 'text' and 'labels'.*\['text'\]"),
+        (
+            '{"id": null, "text": "", "labels": []}',
+            "expected a string in 'id', found N",
+        ),
+        (
+            '{"id": true, "text": "", "labels": []}',
+            "expected a string in 'id', found T",
+        ),
+        ('{"text": "", "labels": [true]}', "all strings or all integers"),
+        ('{"text": "", "labels": [0.5]}', "all strings or all integers"),
+        ('{"text": "", "labels": [-1]}', "expected a label from 0 to 2147483646, fou"),
+        (
+            '{"text": "", "labels": [2147483647]}',
+            "expected a label from 0 to 214748364",
+        ),
+    ],
+)
+def test_a_bad_first_line_is_refused(put, line, reason):
+    with pytest.raises(DataError, match=f"line 1: .*{reason}"):
+        read(put(line))
+
+
+def test_a_wrong_number_of_labels_is_refused(put):
+    with pytest.raises(DataError, match="expected 2 labels, found 3"):
+        read(put(ROWS), n_labels=2)
+    with pytest.raises(DataError, match="expected 4 labels, found 3"):
+        read(put(ROWS), n_labels=4)
+    with pytest.raises(DataError, match="expected 3 labels, found 4"):
+        read(put(RAW), n_labels=3)
+
+
+def test_other_encodings_are_refused(put):
+    with pytest.raises(
+        DataError,
+        match="line 1: expected a JSON object: expected UTF-8, found byte 0xe9",
+    ):
+        read(put('{"text": "é", "labels": []}'.encode("latin-1")))

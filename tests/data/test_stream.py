@@ -1,0 +1,109 @@
+"""Chunks: the same rows as the whole file, in the memory of one chunk."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from manylabel import iter_chunks, read
+from manylabel.exceptions import DataError, SkippedLines
+
+ROW = " ".join(f"{i}:0.{i}" for i in range(10, 60))
+TEXTS = {
+    "xc": lambda n: f"{n} 60 9\n" + "".join(f"{i % 9} {ROW}\n" for i in range(n)),
+    "svmlight": lambda n: "".join(f"{i % 9} {ROW}\n" for i in range(n)),
+    "meka": lambda n: (
+        "@relation 'x: -C 1'\n@attribute a {0,1}\n@attribute b real\n@data\n"
+        + "{0 1, 1 0.25}                                                      \n" * n
+    ),
+    "jsonl": lambda n: "".join(
+        f'{{"text": "{"word " * 20}", "labels": ["{i % 9}"]}}\n' for i in range(n)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@given(
+    n=st.integers(1, 30),
+    n_rows=st.integers(1, 12),
+    zipped=st.booleans(),
+)
+def test_chunks_are_the_rows_of_the_whole(put, name, n, n_rows, zipped):
+    path = put(TEXTS[name](n), zipped=zipped)
+    whole, chunks = read(path), list(iter_chunks(path, n_rows=n_rows))
+    assert [len(chunk) for chunk in chunks[:-1]] == [n_rows] * (len(chunks) - 1)
+    assert 0 < len(chunks[-1]) <= n_rows
+    assert_array_equal(sp.vstack([c.Y for c in chunks]).toarray(), whole.Y.toarray())
+    if whole.X is not None:
+        X = sp.vstack([chunk.X for chunk in chunks])
+        assert_array_equal(X.toarray(), whole.X.toarray())
+    assert {chunk.label_names for chunk in chunks} == {whole.label_names}
+
+
+def test_rows_that_span_many_blocks(put):
+    path = put(TEXTS["svmlight"](5000))
+    whole = read(path, zero_based=True)
+    chunks = list(iter_chunks(path, n_rows=777, zero_based=True))
+    assert_array_equal(
+        np.concatenate([chunk.X.indices for chunk in chunks]), whole.X.indices
+    )
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("name", TEXTS)
+def test_memory_does_not_grow_with_the_file(put, name, zipped):
+    def peak(n):
+        path = put(TEXTS[name](n), zipped=zipped)
+        tracemalloc.start()
+        n_seen = sum(len(chunk) for chunk in iter_chunks(path, n_rows=100))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert n_seen == n
+        return most
+
+    assert peak(12_000) < 1.1 * peak(4000)
+
+
+def test_known_widths_need_one_pass(put):
+    path = put("0 0:1\n1 2:1\n3 1:1\n")
+    chunks = iter_chunks(path, n_rows=1, n_features=5, n_labels=4, zero_based=True)
+    first = next(chunks)
+    path.write_text("gone")
+    assert (first.n_features, first.n_labels) == (5, 4)
+
+
+def test_errors_come_with_the_chunk_that_has_them(put):
+    path = put("3 5 4\n0 1:1\n1 1:1\n2 1:x\n")
+    chunks = iter_chunks(path, n_rows=1)
+    with pytest.raises(DataError, match="line 4"):
+        list(chunks)
+
+
+def test_a_file_that_is_not_there_is_refused_at_once(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        iter_chunks(tmp_path / "nothing")
+
+
+def test_skipped_lines_are_counted_once_at_the_end(put):
+    path = put("0 1:1\nx\n1 1:1\n2 1:x\n")
+    with pytest.warns(SkippedLines, match="skipped 2 bad lines") as caught:
+        chunks = list(iter_chunks(path, n_rows=1, skip_bad_lines=True))
+    assert len(chunks) == 2
+    assert len(caught) == 1
+    assert caught[0].message.count == 2
+
+
+def test_no_rows_give_no_chunks(put):
+    assert list(iter_chunks(put("0 3 4\n"))) == []
+
+
+@pytest.mark.parametrize("n_rows", [0, -1])
+def test_a_chunk_has_rows(put, n_rows):
+    with pytest.raises(ValueError, match=r"n_rows == .*, must be >= 1"):
+        iter_chunks(put("0 3 4\n"), n_rows=n_rows)
+    with pytest.raises(TypeError, match="n_rows must be an instance of int"):
+        iter_chunks(put("0 3 4\n"), n_rows=1.5)

@@ -11,7 +11,9 @@ DECLARATION = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]++)\s*+(.+)", re.IGNOR
 RELATION = re.compile(rf"@relation\s+({QUOTED}|.+)", re.IGNORECASE)
 VALUE = re.compile(rf"((?:{QUOTED}|[^,'\"]++)*+)(,|$)")
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+SPECIAL = re.compile(r"['\"\\%\x00-\x1f]")
 CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
+LETTER = {character: letter for letter, character in CONTROL.items()}
 NUMERIC = re.compile(r"(numeric|real|integer)\b", re.IGNORECASE)
 
 
@@ -93,10 +95,7 @@ def split_values(text: str) -> list[str]:
 
 def quote(name: str) -> str:
     """Return a name as ARFF writes it."""
-    escaped = re.sub(r"(['\"\\%])", r"\\\1", name)
-    for letter, character in CONTROL.items():
-        escaped = escaped.replace(character, f"\\{letter}")
-    return f"'{escaped}'"
+    return f"'{SPECIAL.sub(_escape, name)}'"
 
 
 def _attribute(line: str) -> Attribute:
@@ -119,3 +118,9 @@ def _character(escape: re.Match[str]) -> str:
     if len(letter) > 1:
         return chr(int(letter[1:], 16))
     return CONTROL.get(letter, letter)
+
+
+def _escape(special: re.Match[str]) -> str:
+    character = special[0]
+    plain = character if character.isprintable() else f"u{ord(character):04x}"
+    return "\\" + LETTER.get(character, plain)

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
@@ -13,8 +14,10 @@ from manylabel import parallel
 from manylabel._kernels import linear
 from manylabel._typing import CSR, Array, Ints, MatrixLike, RandomState, Singles
 from manylabel.base import MultiLabelClassifier
+from manylabel.baselines._lanes import LANES, Fitted, Problem, fit_labels
 
-LANES = 32  # labels solved side by side; more do not fit the cache, fewer waste it
+# Labels of one task: enough to repack slow ones, few enough to remember their state.
+LABELS_PER_TASK = 8 * LANES
 UNSEEN = np.finfo(np.float32).min  # ranks below every label that was seen
 
 
@@ -125,10 +128,11 @@ class OneVsRest(MultiLabelClassifier):
         counts = np.diff(by_label.indptr)
         # Labels of like frequency take a like number of passes.
         seen = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-        blocks = [seen[i : i + LANES] for i in range(0, len(seen), LANES)]
         problem = self._problem(rows, by_label)
-        tasks = ((problem, block, self.prune) for block in blocks)
-        self._gather(blocks, parallel.run(_fit_block, tasks, self.n_jobs))
+        n_tasks = _n_tasks(len(seen), effective_n_jobs(self.n_jobs))
+        tasks = ((problem, seen[i::n_tasks], self.prune) for i in range(n_tasks))
+        fitted = parallel.run(fit_labels, tasks, self.n_jobs)
+        self._gather([block for blocks in fitted for block in blocks])
         return self
 
     def _scores(self, X: CSR) -> Array:
@@ -141,36 +145,41 @@ class OneVsRest(MultiLabelClassifier):
         )
         return out
 
-    def _problem(self, rows: CSR, by_label: Any) -> tuple[Any, ...]:
-        """Return what all blocks share, in the order in which the kernel takes it."""
+    def _problem(self, rows: CSR, by_label: Any) -> Problem:
         bias, diagonal = float(bool(self.fit_intercept)), 0.5 / self.C
         norms = np.empty(rows.shape[0])
         linear.squared_norms(rows.indptr, rows.data, norms)
-        curvature = (norms + bias**2 + diagonal).astype(np.float32)
-        seed = parallel.spawn_seeds(self.random_state, 1)[0]
-        return (
-            *(rows, by_label.indptr, by_label.indices),
-            *(np.float32(bias), curvature, np.float32(diagonal)),
-            *(float(self.tol), int(self.max_iter), seed),
+        return Problem(
+            rows=rows,
+            y_indptr=by_label.indptr,
+            y_indices=by_label.indices,
+            bias=np.float32(bias),
+            curvature=(norms + bias**2 + diagonal).astype(np.float32),
+            diagonal=np.float32(diagonal),
+            tolerance=float(self.tol),
+            max_iter=int(self.max_iter),
+            seed=parallel.spawn_seeds(self.random_state, 1)[0],
         )
 
-    def _gather(self, blocks: list[Array], fitted: list[Any]) -> None:
+    def _gather(self, fitted: list[Fitted]) -> None:
         n_labels = len(self.classes_)
         self.intercept_ = np.full(n_labels, UNSEEN)
         self.n_iter_ = np.zeros(n_labels, np.int64)
-        entries = [(np.empty(0, np.float32), np.empty(0, int), np.empty(0, int))]
-        n_late = 0
-        for block, (features, lanes, weights, intercept, n_iter) in zip(
-            blocks, fitted, strict=True
-        ):
-            entries.append((weights, features, block[lanes]))
-            self.intercept_[block] = intercept
-            self.n_iter_[block] = np.abs(n_iter)
-            n_late += int(np.count_nonzero(n_iter > 0))
-        data, rows, columns = map(np.concatenate, zip(*entries, strict=True))
-        self.weights_ = sp.csr_array(
-            (data, (rows, columns)), shape=(self.n_features_in_, n_labels)
+        for block in fitted:
+            self.intercept_[block.labels] = block.intercept
+            self.n_iter_[block.labels] = block.n_iter
+        weights = np.concatenate(
+            [np.empty(0, np.float32), *(b.weights for b in fitted)]
         )
+        rows = np.concatenate([np.empty(0, int), *(b.features for b in fitted)])
+        columns = np.concatenate(
+            [np.empty(0, int), *(b.labels[b.lanes] for b in fitted)]
+        )
+        self.weights_ = sp.csr_array(
+            (weights, (rows, columns)), shape=(self.n_features_in_, n_labels)
+        )
+        n_late = np.count_nonzero(self.n_iter_ > 0)
+        self.n_iter_ = np.abs(self.n_iter_)
         if n_late:
             warnings.warn(
                 f"{n_late} of {n_labels} labels did not converge in max_iter="
@@ -196,14 +205,10 @@ def _unit_rows(X: CSR) -> CSR:
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
-def _fit_block(problem: tuple[Any, ...], labels: Array, prune: float) -> Any:
-    """Fit the labels of one block; return their weights above ``prune`` as triplets."""
-    rows, y_indptr, y_indices, *settings = problem
-    weights = np.zeros((rows.shape[1] + 1, len(labels)), np.float32)
-    n_iter = np.zeros(len(labels), np.int64)
-    linear.solve(
-        *(rows.indptr, rows.indices, rows.data, y_indptr, y_indices, labels),
-        *(*settings, weights, n_iter),
-    )
-    features, lanes = np.nonzero(np.abs(weights[:-1]) > prune)
-    return features, lanes, weights[features, lanes], weights[-1], n_iter
+def _n_tasks(n_labels: int, n_jobs: int) -> int:
+    """Return into how many equal tasks to cut: full blocks, and work for all jobs.
+
+    The outcome does not depend on it, because labels do not depend on their block.
+    """
+    n_rounds = -(-n_labels // (LABELS_PER_TASK * n_jobs))
+    return min(n_labels, n_rounds * n_jobs)

@@ -22,18 +22,25 @@ def problems(draw):
     return X.astype(np.float32), Y.astype(int), C
 
 
-def solve(X, Y, C, *, tol, labels=None, bias=1.0, max_iter=20_000):
+def solve(X, Y, C, *, tol, labels=None, bias=1.0, stops=(20_000,)):
+    """Solve to the end of each stop in turn; return weights and signed passes."""
     X, Y = sp.csr_array(X), sp.csc_array(Y)
     labels = np.arange(Y.shape[1]) if labels is None else np.asarray(labels)
-    norms = np.empty(X.shape[0])
+    (n_rows, n_features), n_lanes = X.shape, len(labels)
+    norms = np.empty(n_rows)
     linear.squared_norms(X.indptr, X.data, norms)
-    weights = np.zeros((X.shape[1] + 1, len(labels)), np.float32)
-    n_iter = np.zeros(len(labels), np.int64)
-    linear.solve(
-        *(X.indptr, X.indices, X.data, Y.indptr, Y.indices, labels),
-        *(np.float32(bias), (norms + bias**2 + 0.5 / C).astype(np.float32)),
-        *(np.float32(0.5 / C), tol, max_iter, np.uint64(7), weights, n_iter),
-    )
+    weights = np.zeros((n_features + 1, n_lanes), np.float32)
+    n_iter = np.zeros(n_lanes, np.int64)
+    alpha = np.zeros((n_rows, n_lanes), np.float32)
+    role = np.zeros((n_rows, n_lanes), np.int8)
+    bound = np.full(n_lanes, np.inf, np.float32)
+    order, state = np.arange(n_rows), np.array([7], np.uint64)
+    for until in stops:
+        linear.solve(
+            *(X.indptr, X.indices, X.data, Y.indptr, Y.indices, np.float32(bias)),
+            *((norms + bias**2 + 0.5 / C).astype(np.float32), np.float32(0.5 / C)),
+            *(tol, until, labels, weights, n_iter, alpha, role, bound, order, state),
+        )
     return weights, n_iter
 
 
@@ -72,6 +79,15 @@ def test_a_lane_has_the_same_bits_in_any_company(problem):
 
 
 @given(problems())
+def test_stopping_and_going_on_changes_no_bit(problem):
+    X, Y, C = problem
+    whole, n_whole = solve(X, Y, C, tol=0.001)
+    parts, n_parts = solve(X, Y, C, tol=0.001, stops=(1, 2, 7, 20_000))
+    assert_array_equal(parts, whole)
+    assert_array_equal(n_parts, n_whole)
+
+
+@given(problems())
 def test_projected_gradients_are_within_the_tolerance(problem):
     """At the end no row may wish to move by more than the rule allows."""
     X, Y, C = problem
@@ -89,7 +105,7 @@ def test_projected_gradients_are_within_the_tolerance(problem):
 def test_passes_are_counted_and_capped():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(50, 5)).astype(np.float32), rng.random((50, 3)) < 0.5
-    _, n_iter = solve(X, Y.astype(int), 5.0, tol=1e-7, max_iter=3)
+    _, n_iter = solve(X, Y.astype(int), 5.0, tol=1e-7, stops=(3,))
     assert_array_equal(n_iter, 3)
 
 

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 from manylabel import OneVsRest, evaluate, read
+from manylabel.baselines import _lanes
 
 # Extreme Classification Repository, row 1-vs-All: P@1, P@3, P@5.
 PUBLISHED = {"bibtex": (62.62, 39.09, 28.79), "delicious": (65.02, 58.88, 53.28)}
@@ -53,6 +54,17 @@ def test_more_labels_than_lanes_are_all_fitted(problem):
     many = OneVsRest().fit(X, np.tile(Y, 15))
     few = OneVsRest().fit(X, Y)
     assert_array_equal(many.decision_function(X), np.tile(few.decision_function(X), 15))
+
+
+def test_slow_labels_are_packed_anew_without_changing_a_bit(problem, monkeypatch):
+    X, Y = problem
+    many = np.tile(Y, 15)
+    slow = OneVsRest(tol=1e-3, C=10.0)
+    expected = slow.fit(X, many).decision_function(X)
+    assert slow.n_iter_.max() > 32
+    monkeypatch.setattr(_lanes, "FIRST_STOP", 2)
+    monkeypatch.setattr(_lanes, "LANES", 7)
+    assert_array_equal(slow.fit(X, many).decision_function(X), expected)
 
 
 def test_weights_are_sparse_and_single_precision(problem):

@@ -1,0 +1,7 @@
+"""Run every benchmark: ``python -m benchmarks``."""
+
+import runpy
+
+for name in ("reading", "evaluating", "training"):
+    print(f"== {name}")
+    runpy.run_module(f"benchmarks.{name}", run_name="__main__")

@@ -1,0 +1,102 @@
+"""What is printed: figures on standard output, all else on standard error."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from rich import box
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+STANDARD = Path("-")  # standard input or output in place of a file
+T = TypeVar("T", bound=Sized)
+
+
+def print_json(figures: Any) -> None:
+    """Print figures for other programs."""
+    print(json.dumps(figures, indent=2, allow_nan=False))
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str,
+    numbers: Sequence[str] = (),
+) -> None:
+    """Print a table for people; the columns in ``numbers`` are aligned to the right."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column, justify="right" if column in numbers else "left")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    say(title)
+    Console(highlight=False).print(table)
+
+
+def say(sentence: str) -> None:
+    """Print what belongs to the figures."""
+    Console(highlight=False, markup=False).print(sentence, soft_wrap=True)
+
+
+def note(sentence: object) -> None:
+    """Tell people something that is not a figure, on one line."""
+    line = " ".join(str(sentence).split())
+    Console(stderr=True, highlight=False, markup=False).print(line, soft_wrap=True)
+
+
+def note_warning(message: object, *_: object, **__: object) -> None:
+    """Stand in for ``warnings.showwarning``: a note without a place in the code."""
+    note(f"note: {message}")
+
+
+@contextmanager
+def working(what: str, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """Show that work goes on, if standard error is a terminal; count rows done."""
+    console = Console(stderr=True)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.fields[rows]}"),
+        TimeElapsedColumn(),
+    )
+    hidden = quiet or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+        task, done = bar.add_task(what, total=None, rows=""), 0
+
+        def advance(n_rows: int) -> None:
+            nonlocal done
+            done += n_rows
+            bar.update(task, rows=f"{done:,} rows")
+
+        yield advance
+
+
+def track(chunks: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T]:
+    """Yield chunks and count their rows for whoever watches."""
+    with working(what, quiet=quiet) as advance:
+        for chunk in chunks:
+            yield chunk
+            advance(len(chunk))
+
+
+@contextmanager
+def output(path: Path) -> Iterator[IO[str]]:
+    """Open a file that appears whole or not at all; ``-`` is standard output."""
+    if path == STANDARD:
+        yield sys.stdout
+    else:
+        from manylabel.data.writing import replacing_text
+
+        with replacing_text(path) as text:
+            yield text
+
+
+def percent(fraction: float) -> str:
+    """Return a fraction as percent, without the sign."""
+    return f"{100 * fraction:.2f}"

@@ -1,0 +1,86 @@
+"""``manylabel convert``: from one file format to another."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, dropwhile, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from manylabel.cli import options
+from manylabel.cli.console import STANDARD, note, output, track
+from manylabel.cli.inputs import DataFile
+
+if TYPE_CHECKING:
+    from manylabel.data import Dataset
+
+NAMELESS = ("xc", "svmlight")
+
+
+def convert(
+    file: options.File,
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT",
+            help="The file to write, gzipped if it ends with .gz; - for stdout.",
+        ),
+    ],
+    from_: options.From = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="xc, svmlight, meka or jsonl; told by the suffix of OUT if not given.",
+        ),
+    ] = None,
+    label_names: options.LabelNames = None,
+    zero_based: options.ZeroBased = None,
+    skip_bad_lines: options.SkipBadLines = False,
+) -> None:
+    """Write a data file in another format, a chunk at a time.
+
+    Suffixes: .txt (xc), .svm or .svmlight, .arff (meka), .jsonl, each perhaps with .gz.
+
+    Example: manylabel convert emotions-train.arff.gz emotions.txt
+    """
+    from manylabel.data.writing import choose_format
+
+    data = DataFile(file, from_, label_names, zero_based, skip_bad_lines)
+    format = choose_format(out, to)
+    # A header in front of all rows must know how many there will be.
+    n_rows = data.count_rows() if format == "xc" else 0
+    chunks = _peeked(data.chunks(), data, format)
+    watched = track(chunks, f"Writing {format}", quiet=out == STANDARD)
+    with output(out) as text:
+        text.writelines(f"{line}\n" for line in _lines(watched, format, n_rows))
+
+
+def _peeked(
+    chunks: Iterator["Dataset"], data: DataFile, format: str
+) -> Iterator["Dataset"]:
+    """Look at the first chunk for what the new format needs or cannot hold."""
+    first = next(chunks, None)
+    if first is None:
+        raise data.fault("expected rows, found none.")
+    if (first.texts if format == "jsonl" else first.X) is None:
+        needed = "texts" if format == "jsonl" else "features"
+        raise data.fault(f"expected {needed}, which {format} needs, found none.")
+    if format in NAMELESS and first.label_names is not None:
+        note(f"note: {format} holds no names: labels are numbered in their order.")
+    return chain([first], chunks)
+
+
+def _lines(chunks: Iterable["Dataset"], format: str, n_rows: int) -> Iterator[str]:
+    """Yield the lines of all chunks under the one header of the first."""
+    from manylabel.data.writing import WRITERS
+
+    for number, chunk in enumerate(chunks):
+        lines = WRITERS[format](chunk)
+        if format == "xc":
+            lines = islice(lines, 1, None)
+            if not number:
+                yield f"{n_rows} {chunk.n_features} {chunk.n_labels}"
+        elif format == "meka" and number:
+            lines = islice(dropwhile(lambda line: line != "@data", lines), 1, None)
+        yield from lines

@@ -1,0 +1,53 @@
+"""``manylabel describe``: what a data file holds."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from manylabel.cli import options
+from manylabel.cli.console import note, print_json, print_table, track
+from manylabel.cli.inputs import DataFile
+
+
+def describe(
+    file: options.File,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT",
+            help="Draw how labels are spread to a .png, .pdf or .svg file.",
+        ),
+    ] = None,
+    from_: options.From = None,
+    label_names: options.LabelNames = None,
+    zero_based: options.ZeroBased = None,
+    skip_bad_lines: options.SkipBadLines = False,
+    json: options.Json = False,
+) -> None:
+    """Show sizes, labels per row, and how often labels and sets of labels occur.
+
+    Example: manylabel describe train.txt.gz --plot labels.png
+    """
+    from manylabel.evaluation.plots import plot_profile
+    from manylabel.evaluation.profile import Profile
+
+    data = DataFile(file, from_, label_names, zero_based, skip_bad_lines)
+    profile = Profile(track(data.chunks(), "Reading"))
+    figures = profile.figures()
+    if plot is not None:
+        plot_profile(profile, plot, title=file.name)
+        note(f"note: wrote {plot}.")
+    if json:
+        print_json({"file": str(file)} | figures)
+    else:
+        rows = ((name.replace("_", " "), _cell(v)) for name, v in figures.items())
+        print_table(["", "value"], rows, title=str(file))
+
+
+def _cell(value: Any) -> str:
+    """Return a figure, or several with their names, for people."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_cell(part)}" for name, part in value.items())
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

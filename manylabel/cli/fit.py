@@ -1,0 +1,146 @@
+"""``manylabel fit``: train a model and save it."""
+
+import inspect
+import math
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from manylabel.cli import options
+from manylabel.cli.console import print_json, print_table, working
+from manylabel.cli.inputs import DataFile
+from manylabel.exceptions import ArchiveError
+
+if TYPE_CHECKING:
+    from manylabel.data import Dataset
+
+LEARNERS = {
+    "one-vs-rest": "OneVsRest",
+    "popularity": "Popularity",
+    "label-powerset": "LabelPowerset",
+}
+TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def fit(
+    file: options.File,
+    model: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="The folder to save to; a model is replaced."),
+    ],
+    learner: Annotated[
+        str, typer.Option(metavar="NAME", help=f"One of {', '.join(LEARNERS)}.")
+    ] = "one-vs-rest",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A parameter of the learner; repeatable.",
+        ),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 0,
+    from_: options.From = None,
+    label_names: options.LabelNames = None,
+    zero_based: options.ZeroBased = None,
+    skip_bad_lines: options.SkipBadLines = False,
+    json: options.Json = False,
+) -> None:
+    """Train a model on a data file with features and save it to a folder.
+
+    Example: manylabel fit train.txt.gz --model bibtex/ --set C=0.5 --jobs 2
+    """
+    estimator = _make(learner, set_ or [], {"n_jobs": jobs, "random_state": seed})
+    _check_place(model)
+    data = DataFile(file, from_, label_names, zero_based, skip_bad_lines).read()
+    start = time.perf_counter()
+    with working(f"Fitting {learner} to {len(data):,} rows, {data.n_labels:,} labels"):
+        estimator.fit(data.X, data.Y)
+    seconds = time.perf_counter() - start
+    _remember(estimator, data)
+    estimator.save(model)
+    figures = {
+        "model": str(model),
+        "learner": learner,
+        "rows": len(data),
+        "features": data.n_features,
+        "labels": data.n_labels,
+        "seconds": round(seconds, 3),
+        "megabytes": round(sum(f.stat().st_size for f in model.iterdir()) / 1e6, 3),
+    }
+    if json:
+        print_json(figures)
+    else:
+        cells = ((k, v if isinstance(v, str) else f"{v:,}") for k, v in figures.items())
+        print_table(["", "value"], cells, title=f"Fitted on {file}")
+
+
+def _make(learner: str, settings: list[str], common: Mapping[str, Any]) -> Any:
+    """Return an estimator with the parameters that were asked for."""
+    from manylabel import baselines
+
+    if learner not in LEARNERS:
+        known = ", ".join(LEARNERS)
+        raise ValueError(f"--learner must be one of {known}. Got {learner!r}.")
+    cls = getattr(baselines, LEARNERS[learner])
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(cls).parameters.items()
+    }
+    chosen = {name: value for name, value in common.items() if name in defaults}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ValueError(f"--set must look like NAME=VALUE. Got {setting!r}.")
+        if name not in defaults:
+            known = ", ".join(defaults) or "none"
+            raise ValueError(
+                f"--set must name a parameter of {learner}: {known}. Got {name!r}."
+            )
+        chosen[name] = _typed(name, value, defaults[name])
+    return cls(**chosen)
+
+
+def _typed(name: str, value: str, default: Any) -> Any:
+    """Return the value of a parameter, of the type that its default has."""
+    if isinstance(default, bool):
+        if value.lower() not in TRUTH:
+            raise ValueError(f"{name} must be true or false. Got {value!r}.")
+        return TRUTH[value.lower()]
+    kind = float if isinstance(default, float) else int
+    try:
+        number = kind(value)
+    except ValueError:
+        what = "a number" if kind is float else "an integer"
+        raise ValueError(f"{name} must be {what}. Got {value!r}.") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite. Got {value!r}.")
+    return number
+
+
+def _check_place(model: Path) -> None:
+    """Refuse, before hours of training, a folder that cannot be written."""
+    from manylabel.persistence.folder import MANIFEST
+
+    if model.exists() and not model.is_dir():
+        raise ArchiveError(model, "expected a folder or nothing, found a file.")
+    place = model if model.exists() else model.absolute().parent
+    if not place.is_dir():
+        raise ArchiveError(model, f"there is no folder {place} to make it in.")
+    if place == model and any(place.iterdir()) and not (place / MANIFEST).exists():
+        raise ArchiveError(model, "this folder holds other files than a model's.")
+    if not os.access(place, os.W_OK):
+        raise ArchiveError(model, f"the folder {place} cannot be written.")
+
+
+def _remember(estimator: Any, data: "Dataset") -> None:
+    """Keep with the model what ``predict`` and ``evaluate`` will ask about its data."""
+    estimator.label_counts_ = data.Y.sum(axis=0).astype("int64")
+    estimator.n_rows_ = len(data)
+    if data.label_names is not None:
+        estimator.label_names_ = data.label_names

@@ -1,0 +1,107 @@
+"""The entry point: all verbs, and one answer to all that can go wrong."""
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn, cast
+
+import typer
+
+from manylabel._version import __version__
+from manylabel.cli import console
+from manylabel.cli.convert import convert
+from manylabel.cli.demo import demo
+from manylabel.cli.describe import describe
+from manylabel.cli.evaluate import evaluate
+from manylabel.cli.fit import fit
+from manylabel.cli.predict import predict
+from manylabel.cli.warmup import warmup
+from manylabel.exceptions import ManylabelError
+
+BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
+# Typer gives the base class of its usage errors no public name.
+UsageError = cast(type[Exception], typer.BadParameter.__base__)
+
+app = typer.Typer(
+    epilog="Start with: manylabel demo",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for verb in (demo, describe, convert, fit, predict, evaluate, warmup):
+    app.command()(verb)
+
+
+def run(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and end the process.
+
+    Bad input ends in one sentence on standard error and status 2; what nobody expected
+    still shows a traceback.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = _invoke(given or ["--help"])
+    except UsageError as error:
+        status = _refuse(_usage(error))
+    except BrokenPipeError:
+        # Nobody reads on, not even what Python flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = BROKEN_PIPE
+    except OSError as error:
+        status = _refuse(_place(error))
+    except (ManylabelError, ValueError, MemoryError) as error:
+        status = _refuse(str(error) or "not enough memory.")
+    except (KeyboardInterrupt, typer.Abort):
+        status = INTERRUPTED
+    sys.exit(status)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"manylabel {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def manylabel(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Learn and judge labels that are many, missing, unequal and arriving."""
+
+
+def _invoke(arguments: list[str]) -> int:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = console.note_warning
+        status = app(args=arguments, prog_name="manylabel", standalone_mode=False)
+    sys.stdout.flush()
+    return status or 0
+
+
+def _refuse(sentence: str) -> int:
+    console.note(f"error: {sentence.rstrip('.')}.")
+    return BAD_INPUT
+
+
+def _usage(error: Any) -> str:
+    command = error.ctx.command_path if error.ctx else "manylabel"
+    return f"{error.format_message().rstrip('.')}. See '{command} --help'"
+
+
+def _place(error: OSError) -> str:
+    if error.filename is None:
+        return str(error)
+    return f"{error.filename}: {(error.strerror or str(error)).lower()}"
+
+
+if __name__ == "__main__":
+    run()

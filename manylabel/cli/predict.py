@@ -1,0 +1,92 @@
+"""``manylabel predict``: the best labels of each row."""
+
+import json
+from collections.abc import Iterator
+from itertools import chain, islice, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from manylabel.cli import options
+from manylabel.cli.console import STANDARD, output, track
+from manylabel.cli.inputs import DataFile, load_model
+
+if TYPE_CHECKING:
+    from manylabel._typing import CSR
+
+Ranked: TypeAlias = list[tuple[int, str]]  # a row's labels and scores, the best first
+FORMATS = ("tsv", "jsonl", "xc")
+ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model's folder.")],
+    file: options.File,
+    k: Annotated[int, typer.Option("-k", min=1, help="How many labels a row.")] = 5,
+    format: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMAT",
+            help="tsv (row, label, score), jsonl (an object a row) or xc (label:score "
+            "under a header 'rows labels').",
+        ),
+    ] = "tsv",
+    out: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="OUT", help="A file; - for stdout."),
+    ] = STANDARD,
+    from_: options.From = None,
+    zero_based: options.ZeroBased = None,
+    skip_bad_lines: options.SkipBadLines = False,
+) -> None:
+    """Print the best labels of each row, in the order of the rows.
+
+    Labels have their names if the model knows them. Rows are numbered from 0.
+
+    Example: manylabel predict bibtex/ test.txt.gz -k 3 | head
+    """
+    if format not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise ValueError(f"--format must be one of {known}. Got {format!r}.")
+    learnt = load_model(model)
+    data = DataFile(file, from_, None, zero_based, skip_bad_lines)
+    header = _header(format, learnt, data)
+    chunks = track(data.chunks_for(learnt), "Predicting", quiet=out == STANDARD)
+    rows = chain.from_iterable(_ranked(learnt.predict_topk(c.X, k)) for c in chunks)
+    begun = chain(list(islice(rows, 1)), rows)  # refuse before anything is printed
+    names = getattr(learnt, "label_names_", range(len(learnt.classes_)))
+    with output(out) as text:
+        text.writelines(f"{line}\n" for line in header)
+        for number, row in enumerate(begun):
+            text.writelines(f"{line}\n" for line in _lines(format, number, row, names))
+
+
+def _ranked(scores: "CSR") -> Iterator[Ranked]:
+    """Yield the labels of each row, the best first, equal scores by column."""
+    import numpy as np
+
+    row = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
+    best = np.lexsort((scores.indices, -scores.data, row))
+    labels = scores.indices[best].tolist()
+    values = [f"{score:.6g}" for score in scores.data[best].tolist()]
+    for start, stop in pairwise(scores.indptr.tolist()):
+        yield list(zip(labels[start:stop], values[start:stop], strict=True))
+
+
+def _header(format: str, model: Any, data: DataFile) -> list[str]:
+    if format == "xc":
+        return [f"{data.count_rows()} {len(model.classes_)}"]
+    return ["row\tlabel\tscore"] if format == "tsv" else []
+
+
+def _lines(format: str, number: int, row: Ranked, names: Any) -> Iterator[str]:
+    if format == "xc":
+        yield " ".join(f"{label}:{score}" for label, score in sorted(row))
+    elif format == "tsv":
+        for label, score in row:
+            yield f"{number}\t{str(names[label]).translate(ESCAPES)}\t{score}"
+    else:
+        labels = [names[label] for label, _ in row]
+        scores = [float(score) for _, score in row]
+        yield json.dumps({"row": number, "labels": labels, "scores": scores})

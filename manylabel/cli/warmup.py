@@ -1,0 +1,79 @@
+"""``manylabel warmup``: compile every kernel before it is needed."""
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from manylabel.cli import options
+from manylabel.cli.console import print_json, say, working
+
+ARFF = """@relation 'tiny: -C 1'
+@attribute label {0,1}
+@attribute number numeric
+@attribute word {a,b}
+@data
+1,0.5,b
+{1 2.5}
+"""
+
+
+def warmup(json: options.Json = False) -> None:
+    """Compile all kernels and keep them on disk, so that the first call is quick.
+
+    Example: manylabel warmup
+    """
+    start = time.perf_counter()
+    with working("Compiling"), TemporaryDirectory() as folder:
+        _read_and_write(Path(folder))
+        for wide in (False, True):
+            _learn_and_judge(Path(folder), wide=wide)
+    seconds = time.perf_counter() - start
+    if json:
+        print_json({"seconds": round(seconds, 3)})
+    else:
+        say(f"Compiled all kernels in {seconds:.1f} s.")
+
+
+def _read_and_write(folder: Path) -> None:
+    from manylabel.data import make_corpus, read, write
+    from manylabel.data.dataset import Dataset
+
+    corpus = make_corpus(n_rows=20, n_features=9, n_labels=4)
+    for suffix in ("txt", "svm", "arff"):
+        write(Dataset(corpus.X, corpus.Y), folder / f"data.{suffix}")
+        read(folder / f"data.{suffix}")
+    (folder / "tiny.arff").write_text(ARFF)
+    read(folder / "tiny.arff")
+
+
+def _learn_and_judge(folder: Path, *, wide: bool) -> None:
+    """Run every path on tiny data, with indices of 64 bits or of 32."""
+    import numpy as np
+
+    from manylabel import baselines
+    from manylabel.data import make_corpus
+    from manylabel.evaluation import evaluate
+    from manylabel.losses import NAMED, label_weights
+    from manylabel.persistence import load
+
+    corpus = make_corpus(n_rows=20, n_features=9, n_labels=4)
+    X, Y = (_indexed(M, np.int64 if wide else np.int32) for M in (corpus.X, corpus.Y))
+    for name in baselines.__all__:
+        model = getattr(baselines, name)().fit(X, Y)
+        model.save(folder / name)
+        for fitted in (model, load(folder / name, mmap=True)):
+            dense, best = fitted.decision_function(X), fitted.predict_topk(X, k=2)
+            for scores in (dense, best, dense.astype(float), best.astype(float)):
+                sets = fitted.predict(X)
+                evaluate(Y, scores, predictions=sets, propensity=corpus.propensity)
+    for cost in NAMED:
+        label_weights([0, 1], [1, 1], cost)
+
+
+def _indexed(matrix: Any, dtype: Any) -> Any:
+    matrix = matrix.copy()
+    matrix.indptr, matrix.indices = (
+        part.astype(dtype) for part in (matrix.indptr, matrix.indices)
+    )
+    return matrix

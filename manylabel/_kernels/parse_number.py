@@ -11,8 +11,10 @@ from manylabel._kernels._jit import kernel
 PLUS, COMMA, MINUS, DOT, ZERO, NINE, LOWER_E = 43, 44, 45, 46, 48, 57, 101
 NEWLINE, TAB, RETURN, SPACE = 10, 9, 13, 32
 
-MAX_POWER = 300
-POWERS = np.array([float(f"1e{k}") for k in range(MAX_POWER + 1)])
+# With at most 19 digits, other powers of ten round to 0 and to infinity.
+MIN_POWER, MAX_POWER = -65, 38
+POWERS = np.array([float(f"1e{k}") for k in range(1 - MIN_POWER)])
+INFINITE = 2.0**128 - 2.0**103  # the first double that float32 rounds to infinity
 EXACT_POWER, EXACT_INTEGER = 22, 2**53  # the doubles that hold a decimal exactly
 MAX_MANTISSA = np.uint64(10**18)  # one digit more still fits in 64 bits
 FAR = 10**9  # integers and exponents stop growing here
@@ -88,7 +90,7 @@ def scale(mantissa, power):
     Sure means: what rounding the decimal to a double and that to float32 gives. What
     might be infinite is returned as infinity, and sure.
     """
-    if mantissa == 0 or power < -MAX_POWER:
+    if mantissa == 0 or power < MIN_POWER:
         return np.float32(0.0), True
     if power > MAX_POWER:
         return np.float32(np.inf), True
@@ -96,10 +98,11 @@ def scale(mantissa, power):
     value = value * POWERS[power] if power >= 0 else value / POWERS[-power]
     if mantissa <= EXACT_INTEGER and abs(power) <= EXACT_POWER:
         return np.float32(value), True
-    low = np.float32(value * (1.0 - DOUBT))
-    high = np.float32(value * (1.0 + DOUBT))
+    low, high = value * (1.0 - DOUBT), value * (1.0 + DOUBT)
+    if high >= INFINITE:
+        return np.float32(np.inf), True
     # Every double between the two rounds to the same float32 if the two do.
-    return high, low == high or np.isinf(high)
+    return np.float32(high), np.float32(low) == np.float32(high)
 
 
 @kernel

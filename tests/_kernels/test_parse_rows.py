@@ -1,6 +1,7 @@
 """The row kernel against the obvious way of splitting lines."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -117,3 +118,17 @@ def test_values_in_doubt_are_listed_with_their_place():
     assert progress[kernel.N_UNSURE] == 1
     place, start, end = unsure[0]
     assert_array_equal([place, text[start:end]], [1, "1.000000059604644775390625"])
+
+
+@pytest.mark.parametrize(
+    ("line", "untidy"),
+    [
+        ("1,2 1:1 2:1", False),
+        ("2,2 1:1", True),
+        ("2,1 1:1", True),
+        ("1 2:1 2:1", True),
+        ("1 2:1 1:1", True),
+    ],
+)
+def test_repeats_and_disorder_are_noticed(line, untidy):
+    assert parse(line + "\n")[2][kernel.UNTIDY] == untidy

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from manylabel.data.arff import MekaReader, MulanReader
 from manylabel.data.arff_labels import OPTION_C
@@ -16,8 +16,6 @@ from manylabel.data.source import Source
 from manylabel.data.svmlight import SvmlightReader
 from manylabel.data.xc import HEADER, XCReader
 from manylabel.exceptions import DataError
-
-Format: TypeAlias = Literal["xc", "svmlight", "arff", "meka", "jsonl", "parquet"]
 
 READERS: Mapping[str, type[Reader]] = {
     "xc": XCReader,
@@ -36,7 +34,7 @@ ROW = re.compile(rb"[ \t]*+(?:%s)?[ \t\r]*+(?:#|qid:|\d++:|$)" % LABELS)
 def read(
     path: str | os.PathLike[str],
     *,
-    format: Format | None = None,
+    format: str | None = None,
     label_names: Names | None = None,
     feature_names: Names | None = None,
     n_labels: int | None = None,
@@ -122,7 +120,7 @@ def open_reader(
     given = {
         name: value
         for name, value in options.items()
-        if value is not None and value != "auto"
+        if not (value is None or (name == "zero_based" and value == "auto"))
     }
     for name in given.keys() - READERS[format].OPTIONS - {"skip_bad_lines"}:
         raise ValueError(f"{name} must be left out for {format} files. Got a value.")

@@ -8,14 +8,14 @@ from sklearn.utils import check_scalar
 
 from manylabel.data.columns import Names
 from manylabel.data.dataset import Dataset
-from manylabel.data.formats import Format, open_reader
+from manylabel.data.formats import open_reader
 
 
 def iter_chunks(
     path: str | os.PathLike[str],
     *,
     n_rows: int = 10_000,
-    format: Format | None = None,
+    format: str | None = None,
     label_names: Names | None = None,
     feature_names: Names | None = None,
     n_labels: int | None = None,

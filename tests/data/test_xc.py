@@ -87,6 +87,7 @@ def test_names_come_from_a_sequence_or_a_file(put):
     data = read(path, label_names=["a", "b"], feature_names=names)
     assert data.label_names == ("a", "b")
     assert data.feature_names == ("one", "two")
+    assert read(path, label_names=np.array(["a", "b"])).label_names == ("a", "b")
     with pytest.raises(ValueError, match="label_names must have 2 strings"):
         read(path, label_names=["a"])
     with pytest.raises(

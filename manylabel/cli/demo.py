@@ -105,8 +105,8 @@ def _moral(table: Table, choices: dict[str, str]) -> str:
     }
     return (
         "".join(f"{column} prefers {best}.\n" for column, best in choices.items())
-        + f"The last is the truth. The first is up to {off[RECORDED]} points off it, the "
-        f"second {off[ESTIMATED]}, though it saw no more labels than the first.\n"
+        + f"The last is the truth. The first is up to {off[RECORDED]} points off it, "
+        f"the second {off[ESTIMATED]}, though it saw no more labels than the first.\n"
         "The correction divides the probability that a label is recorded by its "
         "propensity."
     )

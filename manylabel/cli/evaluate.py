@@ -20,30 +20,34 @@ if TYPE_CHECKING:
 DEPTH = re.compile(r"\b(the|at) \d+\b")
 
 
+PropensityLaw = Annotated[
+    str,
+    typer.Option(
+        metavar="A,B",
+        help="Constants of the propensity law, the name of a data set of the Extreme "
+        "Classification Repository that has its own, or none.",
+    ),
+]
+TrainingFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Training rows to count labels in for the propensities. Not needed for a "
+        "model that 'manylabel fit' made: it keeps those counts.",
+    ),
+]
+
+
 def evaluate(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model's folder.")],
+    model: options.Model,
     data: Annotated[
         Path, typer.Option(metavar="FILE", help="The rows to judge by; - for stdin.")
     ],
     k: Annotated[
         str, typer.Option("-k", metavar="K,K,...", help="Ranking depths.")
     ] = "1,3,5",
-    propensity: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B",
-            help="Constants of the propensity law, the name of a data set of the "
-            "Extreme Classification Repository that has its own, or none.",
-        ),
-    ] = "0.55,1.5",
-    train: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Training rows to count labels in for the propensities. Not needed "
-            "for a model that 'manylabel fit' made: it keeps those counts.",
-        ),
-    ] = None,
+    propensity: PropensityLaw = "0.55,1.5",
+    train: TrainingFile = None,
     from_: options.From = None,
     label_names: options.LabelNames = None,
     zero_based: options.ZeroBased = None,
@@ -54,40 +58,30 @@ def evaluate(
 
     Example: manylabel evaluate bibtex/ --data test.txt.gz -k 1,3,5
     """
-    from manylabel.evaluation import Evaluation
-
     depths, law = _depths(k), _law(propensity)
     learnt = load_model(model)
     reading = (from_, label_names, zero_based, skip_bad_lines)
     rows = Rows(learnt, DataFile(data, *reading))
-    counted = None
-    if law is not None:
-        training = None if train is None else Rows(learnt, DataFile(train, *reading))
-        counted = _fit(law, learnt, rows, training)
-    evaluation, n_rows = Evaluation(k=depths, propensity=law), 0
-    for chunk in track(rows.chunks(), "Judging"):
-        scores = learnt.predict_topk(chunk.X, max(depths))
-        evaluation.update(chunk.Y, scores, learnt.predict(chunk.X))
-        n_rows += len(chunk)
-    report = evaluation.report()
+    training = Rows(learnt, DataFile(train, *reading)) if train else None
+    counted = _fit(law, learnt, rows, training) if law else None
+    report, n_rows = _judge(learnt, rows, depths, law)
     if json:
-        print_json(
-            {
-                "model": str(model),
-                "data": str(data),
-                "rows": n_rows,
-                "labels": len(learnt.classes_),
-                "propensity": law and {"a": law.a, "b": law.b, "counted_in": counted},
-                "figures": report.to_dict(),
-            }
+        figures = {
+            "model": str(model),
+            "data": str(data),
+            "rows": n_rows,
+            "labels": len(learnt.classes_),
+            "propensity": law and {"a": law.a, "b": law.b, "counted_in": counted},
+            "figures": report.to_dict(),
+        }
+        print_json(figures)
+        return
+    _show(report, depths, title=f"{model} on {n_rows:,} rows of {data}")
+    if law is not None:
+        say(
+            f"Propensities: a = {law.a:g}, b = {law.b:g}, labels counted in {counted}. "
+            "PSP and PSnDCG are normalised by the best attainable."
         )
-    else:
-        _show(report, depths, title=f"{model} on {n_rows:,} rows of {data}")
-        if law is not None:
-            say(
-                f"Propensities: a = {law.a:g}, b = {law.b:g}, labels counted in "
-                f"{counted}. PSP and PSnDCG are normalised by the best attainable."
-            )
 
 
 class Rows:
@@ -165,6 +159,20 @@ def _fit(law: "Propensity", model: Any, judged: Rows, training: Rows | None) -> 
         )
     law.values_ = recorded_law(counts, n_rows, law.a, law.b)
     return counted
+
+
+def _judge(
+    model: Any, rows: Rows, depths: tuple[int, ...], law: "Propensity | None"
+) -> tuple["Report", int]:
+    """Return the figures over all rows, and how many there are."""
+    from manylabel.evaluation import Evaluation
+
+    evaluation, n_rows = Evaluation(k=depths, propensity=law), 0
+    for chunk in track(rows.chunks(), "Judging"):
+        scores = model.predict_topk(chunk.X, max(depths))
+        evaluation.update(chunk.Y, scores, model.predict(chunk.X))
+        n_rows += len(chunk)
+    return evaluation.report(), n_rows
 
 
 def _show(report: "Report", depths: tuple[int, ...], title: str) -> None:

@@ -15,6 +15,7 @@ from manylabel.cli.demo import demo
 from manylabel.cli.describe import describe
 from manylabel.cli.evaluate import evaluate
 from manylabel.cli.fit import fit
+from manylabel.cli.interrupts import Interrupts
 from manylabel.cli.predict import predict
 from manylabel.cli.warmup import warmup
 from manylabel.exceptions import ManylabelError
@@ -40,21 +41,32 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
     still shows a traceback.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    with Interrupts() as interrupts:
+        try:
+            status = _answer(given or ["--help"])
+        except Exception:
+            if not interrupts.seen:
+                raise
+            status = INTERRUPTED
+    sys.exit(INTERRUPTED if interrupts.seen and status else status)
+
+
+def _answer(arguments: list[str]) -> int:
+    """Return the exit status of a verb; say what was wrong with its input."""
     try:
-        status = _invoke(given or ["--help"])
+        return _invoke(arguments)
     except UsageError as error:
-        status = _refuse(_usage(error))
+        return _refuse(_usage(error))
     except BrokenPipeError:
         # Nobody reads on, not even what Python flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = BROKEN_PIPE
+        return BROKEN_PIPE
     except OSError as error:
-        status = _refuse(_place(error))
+        return _refuse(_place(error))
     except (ManylabelError, ValueError, MemoryError) as error:
-        status = _refuse(str(error) or "not enough memory.")
+        return _refuse(str(error) or "not enough memory")
     except (KeyboardInterrupt, typer.Abort):
-        status = INTERRUPTED
-    sys.exit(status)
+        return INTERRUPTED
 
 
 def _print_version(asked: bool) -> None:

@@ -9,6 +9,7 @@ File = Annotated[
     Path,
     typer.Argument(metavar="FILE", help="A data file, gzipped or not; - for stdin."),
 ]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model's folder.")]
 From = Annotated[
     str | None,
     typer.Option(

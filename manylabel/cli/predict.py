@@ -21,7 +21,7 @@ ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model's folder.")],
+    model: options.Model,
     file: options.File,
     k: Annotated[int, typer.Option("-k", min=1, help="How many labels a row.")] = 5,
     format: Annotated[

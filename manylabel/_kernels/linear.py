@@ -40,7 +40,10 @@ class Problem(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Labels that are solved side by side, one lane each."""
+    """Labels that are solved side by side, one lane each; more lanes stay idle.
+
+    The vectorised loops take many lanes at a step, so a block has always full width.
+    """
 
     labels: object
     weights: object  # (n_features + 1, n_lanes), the intercept last
@@ -135,63 +138,75 @@ def _is_open(problem, block, lane):
 
 @kernel
 def _sweep(problem, block):
-    """Visit every row that has a live lane, in ``order``."""
+    """Visit every row that has a live lane, in ``order``.
+
+    Arrays are unpacked once and indexed, never sliced: a slice counts a reference,
+    which costs more than a lane and makes threads wait for each other.
+    """
+    x_indptr, x_indices, x_data = problem.x_indptr, problem.x_indices, problem.x_data
+    bias, weights, score, step = problem.bias, block.weights, block.score, block.step
+    n_live, last, n_lanes = block.n_live, weights.shape[0] - 1, weights.shape[1]
     block.top[:], block.low[:] = -INFINITY, INFINITY
     for i in block.order:
-        if block.n_live[i] == 0:
+        if n_live[i] == 0:
             continue
-        row = slice(problem.x_indptr[i], problem.x_indptr[i + 1])
-        indices, data = problem.x_indices[row], problem.x_data[row]
-        _score_row(indices, data, problem.bias, block.weights, block.score)
-        if _step_row(i, problem, block):
-            _add_row(indices, data, problem.bias, block.step, block.weights)
+        for lane in range(n_lanes):
+            score[lane] = bias * weights[last, lane]
+        start, end = x_indptr[i], x_indptr[i + 1]
+        _score_row(start, end, x_indices, x_data, weights, score)
+        moved, n_shrunk = _step_row(
+            *(i, ONE / problem.curvature[i], problem.diagonal, score, block.bound),
+            *(block.role, block.alpha, step, block.top, block.low),
+        )
+        n_live[i] -= n_shrunk
+        if not moved:
+            continue
+        for lane in range(n_lanes):
+            weights[last, lane] += bias * step[lane]
+        for p in range(start, end):
+            j, value = x_indices[p], x_data[p]
+            for lane in range(n_lanes):
+                weights[j, lane] += value * step[lane]
 
 
 @kernel
-def _score_row(indices, data, bias, weights, out):
-    """Write ``w.x`` of one row for every lane into ``out``."""
-    last = weights[weights.shape[0] - 1]
-    for lane in range(out.shape[0]):
-        out[lane] = bias * last[lane]
-    for p in range(indices.shape[0]):
-        strip, value = weights[indices[p]], data[p]
+def _score_row(start, end, x_indices, x_data, weights, out):
+    """Add ``w.x`` of one row to every lane of ``out``, four features at a time."""
+    p = start
+    while p + 3 < end:
+        a, b, c, d = x_indices[p], x_indices[p + 1], x_indices[p + 2], x_indices[p + 3]
+        s, t, u, v = x_data[p], x_data[p + 1], x_data[p + 2], x_data[p + 3]
         for lane in range(out.shape[0]):
-            out[lane] += value * strip[lane]
+            first = s * weights[a, lane] + t * weights[b, lane]
+            out[lane] += first + (u * weights[c, lane] + v * weights[d, lane])
+        p += 4
+    while p < end:
+        a, s = x_indices[p], x_data[p]
+        for lane in range(out.shape[0]):
+            out[lane] += s * weights[a, lane]
+        p += 1
 
 
 @kernel
-def _add_row(indices, data, bias, step, weights):
-    """Add ``step * x`` of one row to the weights of every lane."""
-    last = weights[weights.shape[0] - 1]
-    for lane in range(step.shape[0]):
-        last[lane] += bias * step[lane]
-    for p in range(indices.shape[0]):
-        strip, value = weights[indices[p]], data[p]
-        for lane in range(step.shape[0]):
-            strip[lane] += value * step[lane]
-
-
-@kernel
-def _step_row(i, problem, block):
-    """Take each lane's step for row ``i``, shrink, and return whether any moved."""
-    role, alpha, score, step = block.role[i], block.alpha[i], block.score, block.step
-    scale, moved, n_shrunk = ONE / problem.curvature[i], False, 0
+def _step_row(i, scale, diagonal, score, bound, role, alpha, step, top, low):
+    """Take each lane's step for row ``i``; return (any moved, pairs shrunk)."""
+    moved, n_shrunk = False, 0
     for lane in range(score.shape[0]):
-        target, old, live = np.float32(role[lane]), alpha[lane], role[lane] != 0
-        gradient = target * score[lane] - ONE + old * problem.diagonal
-        shrink = live and old == ZERO and gradient > block.bound[lane]
+        target, old = np.float32(role[i, lane]), alpha[i, lane]
+        live = target != ZERO
+        gradient = target * score[lane] - ONE + old * diagonal
+        shrink = live and old == ZERO and gradient > bound[lane]
         new = max(old - gradient * scale, ZERO) if live else old
         step[lane] = (new - old) * target
-        alpha[lane] = new
+        alpha[i, lane] = new
         moved |= new != old
         n_shrunk += shrink
         projected = min(gradient, ZERO) if old == ZERO else gradient
         seen = live and not shrink
-        block.top[lane] = max(block.top[lane], projected if seen else -INFINITY)
-        block.low[lane] = min(block.low[lane], projected if seen else INFINITY)
-        role[lane] = 0 if shrink else role[lane]
-    block.n_live[i] -= n_shrunk
-    return moved
+        top[lane] = max(top[lane], projected if seen else -INFINITY)
+        low[lane] = min(low[lane], projected if seen else INFINITY)
+        role[i, lane] = 0 if shrink else role[i, lane]
+    return moved, n_shrunk
 
 
 @kernel

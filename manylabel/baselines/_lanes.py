@@ -1,7 +1,8 @@
 """Many SVMs side by side: labels packed into blocks, stragglers packed anew."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,14 +47,14 @@ class Lanes:
     @classmethod
     def start(cls, problem: Problem, labels: Array) -> Self:
         """Return the lanes of ``labels`` before the first pass."""
-        (n_rows, n_features), n_lanes = problem.rows.shape, len(labels)
+        n_rows, n_features = problem.rows.shape
         return cls(
             labels=labels,
-            weights=np.zeros((n_features + 1, n_lanes), np.float32),
-            n_iter=np.zeros(n_lanes, np.int64),
-            alpha=np.zeros((n_rows, n_lanes), np.float32),
-            role=np.zeros((n_rows, n_lanes), np.int8),
-            bound=np.full(n_lanes, np.inf, np.float32),
+            weights=np.zeros((n_features + 1, LANES), np.float32),
+            n_iter=np.zeros(len(labels), np.int64),
+            alpha=np.zeros((n_rows, LANES), np.float32),
+            role=np.zeros((n_rows, LANES), np.int8),
+            bound=np.full(LANES, np.inf, np.float32),
             order=np.arange(n_rows),
             state=np.array([problem.seed]),
         )
@@ -69,31 +70,28 @@ class Lanes:
             *(self.bound, self.order, self.state),
         )
 
-    def pick(self, lanes: Array) -> Self:
-        """Return the lanes with the given numbers, in arrays of their own."""
-        return type(self)(
-            labels=self.labels[lanes],
-            weights=self.weights.take(lanes, axis=1),  # C order, as indexing may not
-            n_iter=self.n_iter[lanes],
-            alpha=self.alpha.take(lanes, axis=1),
-            role=self.role.take(lanes, axis=1),
-            bound=self.bound[lanes],
-            order=self.order.copy(),
-            state=self.state.copy(),
-        )
+    @classmethod
+    def join(cls, parts: list[tuple[Self, Array]]) -> Self:
+        """Return chosen lanes of blocks that took equally many passes, as one block."""
+        first, _ = parts[0]
+        n_idle = LANES - sum(len(lanes) for _, lanes in parts)
 
-    def join(self, others: list[Self]) -> Self:
-        """Return these lanes and others of the same pass as one."""
-        parts = [self, *others]
-        return type(self)(
-            labels=np.concatenate([part.labels for part in parts]),
-            weights=np.concatenate([part.weights for part in parts], axis=1),
-            n_iter=np.concatenate([part.n_iter for part in parts]),
-            alpha=np.concatenate([part.alpha for part in parts], axis=1),
-            role=np.concatenate([part.role for part in parts], axis=1),
-            bound=np.concatenate([part.bound for part in parts]),
-            order=self.order,
-            state=self.state,
+        def wide(name: str) -> Any:
+            chosen = [
+                getattr(block, name).take(lanes, axis=-1) for block, lanes in parts
+            ]
+            idle = np.zeros((*chosen[0].shape[:-1], n_idle), chosen[0].dtype)
+            return np.concatenate([*chosen, idle], axis=-1)
+
+        return cls(
+            labels=np.concatenate([block.labels[lanes] for block, lanes in parts]),
+            weights=wide("weights"),
+            n_iter=np.concatenate([block.n_iter[lanes] for block, lanes in parts]),
+            alpha=wide("alpha"),
+            role=wide("role"),
+            bound=wide("bound"),
+            order=first.order.copy(),
+            state=first.state.copy(),
         )
 
 
@@ -116,25 +114,36 @@ def fit_labels(problem: Problem, labels: Array, prune: float) -> list[Fitted]:
     """
     fitted: list[Fitted] = []
     until = min(FIRST_STOP, problem.max_iter)
-    blocks = (Lanes.start(problem, labels[some]) for some in _shares(len(labels)))
+    shares = (labels[i : i + LANES] for i in range(0, len(labels), LANES))
+    blocks = (Lanes.start(problem, share) for share in shares)
     while True:
-        slow: list[Lanes] = []
+        slow: list[tuple[Lanes, Array]] = []
         for block in blocks:
             block.advance(problem, until)
             is_done = (block.n_iter < 0) | (until == problem.max_iter)
             fitted.append(_collect(block, np.flatnonzero(is_done), prune))
             if not is_done.all():
-                slow.append(block.pick(np.flatnonzero(~is_done)))
+                slow.append((block, np.flatnonzero(~is_done)))
         if not slow:
             return fitted
-        left = slow[0].join(slow[1:])
-        blocks = (left.pick(some) for some in _shares(len(left.labels)))
+        blocks = (Lanes.join(parts) for parts in _full_blocks(slow))
         until = min(2 * until, problem.max_iter)
 
 
-def _shares(n_labels: int) -> list[Array]:
-    """Return the numbers below ``n_labels`` in equal shares of at most ``LANES``."""
-    return np.array_split(np.arange(n_labels), -(-n_labels // LANES))
+def _full_blocks(
+    slow: list[tuple[Lanes, Array]],
+) -> Iterator[list[tuple[Lanes, Array]]]:
+    """Cut lanes of many blocks into lists of ``LANES`` lanes; the last may be short."""
+    parts, n_lanes = [], 0
+    for block, lanes in slow:
+        room = LANES - n_lanes
+        parts.append((block, lanes[:room]))
+        n_lanes += len(lanes[:room])
+        if n_lanes == LANES:
+            yield parts
+            parts, n_lanes = [(block, lanes[room:])], len(lanes[room:])
+    if n_lanes:
+        yield parts
 
 
 def _collect(block: Lanes, done: Array, prune: float) -> Fitted:

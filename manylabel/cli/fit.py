@@ -57,7 +57,8 @@ def fit(
     """
     estimator = _make(learner, set_ or [], {"n_jobs": jobs, "random_state": seed})
     _check_place(model)
-    data = DataFile(file, from_, label_names, zero_based, skip_bad_lines).read()
+    with working(f"Reading {file}"):
+        data = DataFile(file, from_, label_names, zero_based, skip_bad_lines).read()
     start = time.perf_counter()
     with working(f"Fitting {learner} to {len(data):,} rows, {data.n_labels:,} labels"):
         estimator.fit(data.X, data.Y)

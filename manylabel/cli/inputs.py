@@ -96,8 +96,8 @@ class DataFile:
         if self.zero_based is not None:
             options["zero_based"] = self.zero_based
         reader = READERS.get(self._format)  # an unknown format is refused by all
-        known = frozenset() if reader is None else reader.OPTIONS
-        return options | {name: widths[name] for name in widths.keys() & known}
+        has_no_widths = reader is not None and "n_features" in reader.OPTIONS
+        return options | widths if has_no_widths else options
 
     @cached_property
     def _format(self) -> str:

@@ -26,8 +26,8 @@ def warmup(json: options.Json = False) -> None:
     start = time.perf_counter()
     with working("Compiling"), TemporaryDirectory() as folder:
         _read_and_write(Path(folder))
-        for wide in (False, True):
-            _learn_and_judge(Path(folder), wide=wide)
+        for kind, writeable in (("int32", True), ("int32", False), ("int64", True)):
+            _learn_and_judge(Path(folder), kind, writeable)
     seconds = time.perf_counter() - start
     if json:
         print_json({"seconds": round(seconds, 3)})
@@ -47,10 +47,8 @@ def _read_and_write(folder: Path) -> None:
     read(folder / "tiny.arff")
 
 
-def _learn_and_judge(folder: Path, *, wide: bool) -> None:
-    """Run every path on tiny data, with indices of 64 bits or of 32."""
-    import numpy as np
-
+def _learn_and_judge(folder: Path, index_type: str, writeable: bool) -> None:
+    """Run every path on tiny data whose arrays are of a kind."""
     from manylabel import baselines
     from manylabel.data import make_corpus
     from manylabel.evaluation import evaluate
@@ -58,7 +56,7 @@ def _learn_and_judge(folder: Path, *, wide: bool) -> None:
     from manylabel.persistence import load
 
     corpus = make_corpus(n_rows=20, n_features=9, n_labels=4)
-    X, Y = (_indexed(M, np.int64 if wide else np.int32) for M in (corpus.X, corpus.Y))
+    X, Y = (_remade(M, index_type, writeable) for M in (corpus.X, corpus.Y))
     for name in baselines.__all__:
         model = getattr(baselines, name)().fit(X, Y)
         model.save(folder / name)
@@ -71,9 +69,11 @@ def _learn_and_judge(folder: Path, *, wide: bool) -> None:
         label_weights([0, 1], [1, 1], cost)
 
 
-def _indexed(matrix: Any, dtype: Any) -> Any:
+def _remade(matrix: Any, index_type: str, writeable: bool) -> Any:
+    """Return a CSR array with other indices; memory maps are not writeable."""
     matrix = matrix.copy()
-    matrix.indptr, matrix.indices = (
-        part.astype(dtype) for part in (matrix.indptr, matrix.indices)
-    )
+    matrix.indptr = matrix.indptr.astype(index_type)
+    matrix.indices = matrix.indices.astype(index_type)
+    for part in (matrix.indptr, matrix.indices, matrix.data):
+        part.flags.writeable = writeable
     return matrix

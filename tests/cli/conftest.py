@@ -1,0 +1,116 @@
+"""Ways to run the command line, and small files for it."""
+
+import io
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manylabel.cli.main import run
+from manylabel.data import Dataset, make_corpus, write
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Outcome:
+    """What a run of the command line left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def cli(capsys):
+    """Run the command line in this process."""
+
+    def call(*arguments):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            run([str(argument) for argument in arguments])
+        return Outcome(end.value.code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def standard_input(monkeypatch):
+    """Put bytes where the command line finds its standard input."""
+
+    def give(content):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return give
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "manylabel.cli.main", *map(str, arguments)]
+
+
+def environment(**changes):
+    return os.environ | {"PYTHONPATH": str(ROOT)} | changes
+
+
+@pytest.fixture(scope="session")
+def process():
+    """Run the command line in a process of its own."""
+
+    def call(*arguments, **settings):
+        done = subprocess.run(
+            command(*arguments), capture_output=True, env=environment(), **settings
+        )
+        return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return call
+
+
+@pytest.fixture
+def started():
+    """Start the command line and leave it running."""
+
+    def call(*arguments, **changes):
+        return subprocess.Popen(
+            command(*arguments),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(**changes),
+        )
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def dataset():
+    """Return rows to train on and rows to judge by, with named labels."""
+    corpus = make_corpus(n_rows=400, n_features=40, n_labels=12)
+    names = [f"label {i}" for i in range(12)]
+    whole = Dataset(corpus.X, corpus.Y, label_names=names)
+    return whole[np.arange(300)], whole[np.arange(300, 400)]
+
+
+@pytest.fixture(scope="session")
+def files(dataset, tmp_path_factory):
+    """Return a folder with train and test in three formats, never to be changed."""
+    folder = tmp_path_factory.mktemp("files")
+    for part, name in zip(dataset, ("train", "test"), strict=True):
+        for suffix in ("txt", "svm", "arff"):
+            write(part, folder / f"{name}.{suffix}")
+    (folder / "names.txt").write_text("\n".join(dataset[0].label_names))
+    (folder / "texts.jsonl").write_text(
+        '{"id": "a", "text": "one two", "labels": ["x", "y"]}\n'
+        '{"id": "b", "text": "three", "labels": ["x"]}\n'
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def model(files, process):
+    """Return the folder of a model fitted on the training rows, names kept."""
+    done = process("fit", files / "train.arff", "--model", files / "model")
+    assert done.status == 0, done.err
+    return files / "model"

@@ -1,0 +1,114 @@
+"""What every verb has in common: help, statuses, streams, signals."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from manylabel import __version__
+from manylabel.cli.inputs import DataFile
+from manylabel.cli.main import run
+
+VERBS = ("demo", "describe", "convert", "fit", "predict", "evaluate", "warmup")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_has_an_example(cli, verb):
+    outcome = cli(verb, "--help")
+    assert outcome.status == 0
+    assert f"Example: manylabel {verb}" in " ".join(outcome.out.split())
+
+
+def test_no_argument_is_a_call_for_help(cli):
+    outcome = cli()
+    assert outcome.status == 0
+    assert all(verb in outcome.out for verb in VERBS)
+
+
+def test_the_version_is_printed(cli):
+    assert cli("--version").out == f"manylabel {__version__}\n"
+
+
+def test_help_waits_for_no_heavy_import():
+    heavy = "{'numpy', 'scipy', 'sklearn', 'numba', 'joblib', 'matplotlib'}"
+    code = f"import sys, manylabel.cli.main; assert not {heavy} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, env=_environment())
+
+
+def test_help_takes_less_than_half_a_second_of_computing(process):
+    process("--help")  # compiles what is not yet compiled
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert process("--help").status == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert spent < 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nosuch"], "No such command 'nosuch'. See 'manylabel --help'."),
+        (["fit", "--nosuch"], "No such option: --nosuch. See 'manylabel fit --help'."),
+        (["fit", "x.txt"], "Missing option '--model'. See 'manylabel fit --help'."),
+    ],
+)
+def test_wrong_usage_is_one_sentence(cli, arguments, sentence):
+    outcome = cli(*arguments)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err == f"error: {sentence}\n"
+
+
+def test_what_nobody_expected_shows_a_traceback(files, monkeypatch):
+    def break_down(self):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(DataFile, "chunks", break_down)
+    with pytest.raises(RuntimeError, match="a bug"):
+        run(["describe", str(files / "train.txt")])
+
+
+def test_lack_of_memory_is_one_sentence(cli, files, monkeypatch):
+    def run_out(self):
+        raise MemoryError
+
+    monkeypatch.setattr(DataFile, "chunks", run_out)
+    outcome = cli("describe", files / "train.txt")
+    assert (outcome.status, outcome.err) == (2, "error: not enough memory.\n")
+
+
+def test_nothing_but_text_without_a_terminal(process, files):
+    outcome = process("describe", files / "train.txt")
+    assert (outcome.status, outcome.err) == (0, "")
+    assert "\x1b" not in outcome.out
+
+
+def test_a_closed_pipe_is_no_news(started, model, files, tmp_path):
+    long = tmp_path / "long.txt"
+    header, *rows = (files / "test.txt").read_text().splitlines()
+    n_features, n_labels = header.split()[1:]
+    rows = rows * 40
+    long.write_text("\n".join([f"{len(rows)} {n_features} {n_labels}", *rows, ""]))
+    running = started("predict", model, long)
+    assert running.stdout.readline() == b"row\tlabel\tscore\n"
+    running.stdout.close()
+    assert running.stderr.read() == b""
+    assert running.wait() == 1
+    running.stderr.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_ctrl_c_ends_quietly_even_while_kernels_compile(started, tmp_path):
+    running = started("warmup", NUMBA_CACHE_DIR=str(tmp_path))
+    while running.poll() is None and not any(tmp_path.rglob("*.nbi")):
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate()
+    assert (running.returncode, out, err) == (130, b"", b"")
+
+
+def _environment():
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

@@ -9,7 +9,9 @@ from manylabel.cli import options
 from manylabel.cli.console import percent, print_json, print_table, say, working
 
 N_ROWS, K = 20_000, 3
-# A law under which frequent labels are nearly always recorded and rare ones seldom.
+# A law under which frequent labels are nearly always recorded and rare ones seldom,
+# chosen so that the effect is plain. With many more rare labels the correction
+# overshoots, as margins are poor probabilities there; the estimate stays right.
 A, B = 0.9, 100.0
 RECORDED = f"P@{K} on recorded labels"
 ESTIMATED = f"raw PSP@{K} on recorded labels"
@@ -53,7 +55,8 @@ def _judge(seed: int) -> tuple[Any, Table]:
 
     A squared hinge tends to 2 q - 1, where q is the probability that a label is
     *recorded*. So (score + 1) / 2 / propensity estimates that it is *true*. The
-    propensities themselves come from the recorded labels alone.
+    propensities come from the recorded labels of all rows and the constants of the
+    law, never from the complete labels.
     """
     import numpy as np
 
@@ -107,6 +110,6 @@ def _moral(table: Table, choices: dict[str, str]) -> str:
         "".join(f"{column} prefers {best}.\n" for column, best in choices.items())
         + f"The last is the truth. The first is up to {off[RECORDED]} points off it, "
         f"the second {off[ESTIMATED]}, though it saw no more labels than the first.\n"
-        "The correction divides the probability that a label is recorded by its "
-        "propensity."
+        "The correction divides a label's probability to be recorded by its propensity, "
+        "which is\nfitted to the recorded labels with the constants of the law known."
     )

@@ -110,6 +110,6 @@ def _moral(table: Table, choices: dict[str, str]) -> str:
         "".join(f"{column} prefers {best}.\n" for column, best in choices.items())
         + f"The last is the truth. The first is up to {off[RECORDED]} points off it, "
         f"the second {off[ESTIMATED]}, though it saw no more labels than the first.\n"
-        "The correction divides a label's probability to be recorded by its propensity, "
+        "The correction divides a label's chance to be recorded by its propensity, "
         "which is\nfitted to the recorded labels with the constants of the law known."
     )

@@ -40,10 +40,7 @@ class Problem(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Labels that are solved side by side, one lane each; more lanes stay idle.
-
-    The vectorised loops take many lanes at a step, so a block has always full width.
-    """
+    """Labels that are solved side by side, one lane each; further lanes stay idle."""
 
     labels: object
     weights: object  # (n_features + 1, n_lanes), the intercept last
@@ -154,17 +151,16 @@ def _sweep(problem, block):
             score[lane] = bias * weights[last, lane]
         start, end = x_indptr[i], x_indptr[i + 1]
         _score_row(start, end, x_indices, x_data, weights, score)
-        moved, n_shrunk = _step_row(
+        n_moved, n_live[i] = _step_row(
             *(i, ONE / problem.curvature[i], problem.diagonal, score, block.bound),
             *(block.role, block.alpha, step, block.top, block.low),
         )
-        n_live[i] -= n_shrunk
-        if not moved:
+        if n_moved == 0:
             continue
         for lane in range(n_lanes):
             weights[last, lane] += bias * step[lane]
         for p in range(start, end):
-            j, value = x_indices[p], x_data[p]
+            j, value = np.uintp(x_indices[p]), x_data[p]
             for lane in range(n_lanes):
                 weights[j, lane] += value * step[lane]
 
@@ -174,14 +170,15 @@ def _score_row(start, end, x_indices, x_data, weights, out):
     """Add ``w.x`` of one row to every lane of ``out``, four features at a time."""
     p = start
     while p + 3 < end:
-        a, b, c, d = x_indices[p], x_indices[p + 1], x_indices[p + 2], x_indices[p + 3]
+        a, b = np.uintp(x_indices[p]), np.uintp(x_indices[p + 1])
+        c, d = np.uintp(x_indices[p + 2]), np.uintp(x_indices[p + 3])
         s, t, u, v = x_data[p], x_data[p + 1], x_data[p + 2], x_data[p + 3]
         for lane in range(out.shape[0]):
             first = s * weights[a, lane] + t * weights[b, lane]
             out[lane] += first + (u * weights[c, lane] + v * weights[d, lane])
         p += 4
     while p < end:
-        a, s = x_indices[p], x_data[p]
+        a, s = np.uintp(x_indices[p]), x_data[p]
         for lane in range(out.shape[0]):
             out[lane] += s * weights[a, lane]
         p += 1
@@ -189,24 +186,34 @@ def _score_row(start, end, x_indices, x_data, weights, out):
 
 @kernel
 def _step_row(i, scale, diagonal, score, bound, role, alpha, step, top, low):
-    """Take each lane's step for row ``i``; return (any moved, pairs shrunk)."""
-    moved, n_shrunk = False, 0
-    for lane in range(score.shape[0]):
+    """Take each lane's step for row ``i``; return (lanes that moved, lanes live).
+
+    One short loop for each thing done: a loop over too many arrays at once is not
+    vectorised, because the compiler would have to check that none of them overlap.
+    """
+    n_lanes = score.shape[0]
+    gradient = score  # in place
+    for lane in range(n_lanes):
+        target = np.float32(role[i, lane])
+        gradient[lane] = target * score[lane] - ONE + alpha[i, lane] * diagonal
+    for lane in range(n_lanes):
+        shrink = (alpha[i, lane] == ZERO) & (gradient[lane] > bound[lane])
+        role[i, lane] = np.int8(0) if shrink else role[i, lane]
+    for lane in range(n_lanes):
+        g, live = gradient[lane], role[i, lane] != 0
+        projected = min(g, ZERO) if alpha[i, lane] == ZERO else g
+        top[lane] = max(top[lane], projected) if live else top[lane]
+        low[lane] = min(low[lane], projected) if live else low[lane]
+    for lane in range(n_lanes):
         target, old = np.float32(role[i, lane]), alpha[i, lane]
-        live = target != ZERO
-        gradient = target * score[lane] - ONE + old * diagonal
-        shrink = live and old == ZERO and gradient > bound[lane]
-        new = max(old - gradient * scale, ZERO) if live else old
+        new = max(old - gradient[lane] * scale, ZERO) if target != ZERO else old
         step[lane] = (new - old) * target
         alpha[i, lane] = new
-        moved |= new != old
-        n_shrunk += shrink
-        projected = min(gradient, ZERO) if old == ZERO else gradient
-        seen = live and not shrink
-        top[lane] = max(top[lane], projected if seen else -INFINITY)
-        low[lane] = min(low[lane], projected if seen else INFINITY)
-        role[i, lane] = 0 if shrink else role[i, lane]
-    return moved, n_shrunk
+    n_moved, n_live = 0, 0
+    for lane in range(n_lanes):
+        n_moved += step[lane] != ZERO
+        n_live += role[i, lane] != 0
+    return n_moved, n_live
 
 
 @kernel

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from manylabel._kernels import linear
 from manylabel._typing import CSR, Array, Ints, Singles
 
-LANES = 32  # labels side by side: fewer waste the vector units, more the cache
+LANES = 64  # labels side by side, at most: fewer waste a row's visit, more the cache
+STEP = 32  # the vectorised loops take so many lanes at a step, so widths are multiples
 FIRST_STOP = 32  # passes; most labels need fewer when rows have unit length
 
 
@@ -47,14 +48,14 @@ class Lanes:
     @classmethod
     def start(cls, problem: Problem, labels: Array) -> Self:
         """Return the lanes of ``labels`` before the first pass."""
-        n_rows, n_features = problem.rows.shape
+        (n_rows, n_features), width = problem.rows.shape, _width(len(labels))
         return cls(
             labels=labels,
-            weights=np.zeros((n_features + 1, LANES), np.float32),
+            weights=np.zeros((n_features + 1, width), np.float32),
             n_iter=np.zeros(len(labels), np.int64),
-            alpha=np.zeros((n_rows, LANES), np.float32),
-            role=np.zeros((n_rows, LANES), np.int8),
-            bound=np.full(LANES, np.inf, np.float32),
+            alpha=np.zeros((n_rows, width), np.float32),
+            role=np.zeros((n_rows, width), np.int8),
+            bound=np.full(width, np.inf, np.float32),
             order=np.arange(n_rows),
             state=np.array([problem.seed]),
         )
@@ -74,7 +75,8 @@ class Lanes:
     def join(cls, parts: list[tuple[Self, Array]]) -> Self:
         """Return chosen lanes of blocks that took equally many passes, as one block."""
         first, _ = parts[0]
-        n_idle = LANES - sum(len(lanes) for _, lanes in parts)
+        n_lanes = sum(len(lanes) for _, lanes in parts)
+        n_idle = _width(n_lanes) - n_lanes
 
         def wide(name: str) -> Any:
             chosen = [
@@ -128,6 +130,10 @@ def fit_labels(problem: Problem, labels: Array, prune: float) -> list[Fitted]:
             return fitted
         blocks = (Lanes.join(parts) for parts in _full_blocks(slow))
         until = min(2 * until, problem.max_iter)
+
+
+def _width(n_labels: int) -> int:
+    return -(-n_labels // STEP) * STEP
 
 
 def _full_blocks(

@@ -119,6 +119,27 @@ def scores(x_indptr, x_indices, x_data, w_indptr, w_indices, w_data, intercept, 
 
 
 @kernel
+def count_large(weights, lanes, threshold, counts):
+    """Count the weights of each lane, intercept apart, that exceed a threshold."""
+    counts[:] = 0
+    for feature in range(weights.shape[0] - 1):
+        for n in range(lanes.shape[0]):
+            counts[n] += abs(weights[feature, lanes[n]]) > threshold
+
+
+@kernel
+def collect_large(weights, lanes, threshold, w_indptr, w_indices, w_data):
+    """Write those weights as CSC, one column a lane, rows in order."""
+    place = w_indptr[:-1].copy()
+    for feature in range(weights.shape[0] - 1):
+        for n in range(lanes.shape[0]):
+            weight = weights[feature, lanes[n]]
+            if abs(weight) > threshold:
+                w_indices[place[n]], w_data[place[n]] = feature, weight
+                place[n] += 1
+
+
+@kernel
 def squared_norms(x_indptr, x_data, out):
     """Write the squared length of each row into ``out``."""
     for i in range(out.shape[0]):

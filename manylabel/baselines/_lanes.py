@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from manylabel._kernels import linear
@@ -98,12 +99,10 @@ class Lanes:
 
 
 class Fitted(NamedTuple):
-    """Labels with their weights above the pruning threshold, as triplets."""
+    """Labels that are done."""
 
     labels: Array
-    features: Array
-    lanes: Array
-    weights: Singles
+    weights: sp.csc_array  # one column a label, small weights dropped
     intercept: Singles
     n_iter: Ints
 
@@ -153,13 +152,15 @@ def _full_blocks(
 
 
 def _collect(block: Lanes, done: Array, prune: float) -> Fitted:
-    weights = block.weights.take(done, axis=1)
-    features, lanes = np.nonzero(np.abs(weights[:-1]) > prune)
+    counts, shape = np.empty(len(done), np.int64), (len(block.weights) - 1, len(done))
+    linear.count_large(block.weights, done, prune, counts)
+    indptr = np.append(0, np.cumsum(counts))
+    indices = np.empty(indptr[-1], np.int32)
+    data = np.empty(indptr[-1], np.float32)
+    linear.collect_large(block.weights, done, prune, indptr, indices, data)
     return Fitted(
         labels=block.labels[done],
-        features=features.astype(np.int32),
-        lanes=lanes.astype(np.int32),
-        weights=weights[features, lanes],
-        intercept=weights[-1],
+        weights=sp.csc_array((data, indices, indptr.astype(np.int32)), shape),
+        intercept=block.weights[-1, done],
         n_iter=block.n_iter[done],
     )

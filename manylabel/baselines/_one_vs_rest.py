@@ -168,16 +168,12 @@ class OneVsRest(MultiLabelClassifier):
         for block in fitted:
             self.intercept_[block.labels] = block.intercept
             self.n_iter_[block.labels] = block.n_iter
-        weights = np.concatenate(
-            [np.empty(0, np.float32), *(b.weights for b in fitted)]
-        )
-        rows = np.concatenate([np.empty(0, int), *(b.features for b in fitted)])
-        columns = np.concatenate(
-            [np.empty(0, int), *(b.labels[b.lanes] for b in fitted)]
-        )
-        self.weights_ = sp.csr_array(
-            (weights, (rows, columns)), shape=(self.n_features_in_, n_labels)
-        )
+        unseen = np.flatnonzero(self.n_iter_ == 0)
+        labels = np.concatenate([unseen, *(block.labels for block in fitted)])
+        empty = sp.csc_array((self.n_features_in_, len(unseen)), dtype=np.float32)
+        columns = [empty, *(block.weights for block in fitted)]
+        weights = sp.hstack(columns, format="csc")[:, np.argsort(labels)]
+        self.weights_ = sp.csr_array(weights)
         n_late = np.count_nonzero(self.n_iter_ > 0)
         self.n_iter_ = np.abs(self.n_iter_)
         if n_late:

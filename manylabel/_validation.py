@@ -1,5 +1,6 @@
 """The border: everything a user passes is checked and converted here, once."""
 
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
@@ -54,6 +55,18 @@ def labels(
         result.eliminate_zeros()
         _check_binary(result.data, name)
     return result
+
+
+def row(entries: Mapping[int, float], width: int, name: str) -> CSR:
+    """Return one row, given as a mapping of columns to values, as a CSR array."""
+    columns = sorted(entries)
+    for column in columns:
+        if not isinstance(column, Integral) or not 0 <= column < width:
+            raise ValueError(
+                f"{name} must have columns from 0 to {width - 1}. Got {column!r}."
+            )
+    values = np.array([entries[column] for column in columns], np.float64)
+    return sp.csr_array((values, columns, [0, len(columns)]), shape=(1, width))
 
 
 def label_vector(y: Any, n_labels: int | None = None, *, name: str = "y") -> Ints:

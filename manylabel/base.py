@@ -1,6 +1,6 @@
 """What every estimator of the library has in common."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
@@ -151,3 +151,117 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
         return tags
+
+
+class OnlineClassifier(MultiLabelClassifier):
+    """Learns a stream: chunks by ``partial_fit``, single rows in river's words.
+
+    A subclass has ``_check_parameters``, ``_start(n_features, n_labels)``, which
+    forgets everything, and ``_learn(X, Y)`` of checked rows. However a stream is cut
+    into chunks, the learnt arrays have the same bits. Input is checked before anything
+    is learnt, so bad input leaves the learner as it was.
+    """
+
+    n_seen_: int
+
+    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
+        """Forget what was learnt, then learn the rows in one pass.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        Y : array or sparse array of shape (n_rows, n_labels)
+            Labels, 0/1.
+
+        Returns
+        -------
+        OnlineClassifier
+            Itself.
+        """
+        return self._stream(X, Y, first=True)
+
+    def partial_fit(self, X: MatrixLike, Y: MatrixLike, classes: Any = None) -> Self:
+        """Learn the rows, one after another, on top of what is known.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        Y : array or sparse array of shape (n_rows, n_labels)
+            Labels, 0/1.
+        classes : ignored
+            Accepted for scikit-learn: the labels are the columns of ``Y``.
+
+        Returns
+        -------
+        OnlineClassifier
+            Itself.
+        """
+        return self._stream(X, Y, first=not hasattr(self, "n_seen_"))
+
+    def learn_one(self, x: Mapping[int, float], y: Iterable[int]) -> Self:
+        """Learn one row.
+
+        Parameters
+        ----------
+        x : mapping of int to float
+            Values of the features that are not zero, by column.
+        y : iterable of int
+            Columns of the relevant labels.
+
+        Returns
+        -------
+        OnlineClassifier
+            Itself.
+        """
+        check_is_fitted(self)
+        labels = dict.fromkeys(y, 1.0)
+        return self.partial_fit(
+            _validation.row(x, self.n_features_in_, "x"),
+            _validation.row(labels, len(self.classes_), "y"),
+        )
+
+    def predict_one(self, x: Mapping[int, float]) -> set[int]:
+        """Return the columns of the labels predicted for one row.
+
+        Parameters
+        ----------
+        x : mapping of int to float
+            Values of the features that are not zero, by column.
+
+        Returns
+        -------
+        set of int
+            Columns of labels of positive score.
+        """
+        check_is_fitted(self)
+        row = _validation.row(x, self.n_features_in_, "x")
+        labels = sp.csr_array(self.predict(row))
+        return set(labels.indices.tolist())
+
+    def _stream(self, X: MatrixLike, Y: MatrixLike, *, first: bool) -> Self:
+        self._check_parameters()
+        if first:
+            rows, labels = self._begin_fit(X, Y)
+            self.n_seen_ = 0
+            self._start(rows.shape[1], labels.shape[1])
+        else:
+            rows = self._known_features(X)
+            labels = _validation.labels(
+                Y,
+                n_rows=rows.shape[0],
+                n_labels=len(self.classes_),
+            )
+        self._learn(rows, labels)
+        self.n_seen_ += rows.shape[0]
+        return self
+
+    def _check_parameters(self) -> None:
+        raise NotImplementedError
+
+    def _start(self, n_features: int, n_labels: int) -> None:
+        raise NotImplementedError
+
+    def _learn(self, X: CSR, Y: CSR) -> None:
+        raise NotImplementedError

@@ -1,14 +1,19 @@
 """The border: everything a user passes is checked and converted here, once."""
 
 from collections.abc import Mapping
-from numbers import Integral
+from math import ceil
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_array, validate_data
 
 from manylabel._typing import CSR, Floats, Ints, MatrixLike
+
+# A square matrix of float64 of this width takes 3.2 GB.
+MAX_RIDGE_FEATURES = 20_000
 
 
 def features(estimator: Any, X: MatrixLike, *, reset: bool) -> CSR:
@@ -144,6 +149,31 @@ def cutoffs(k: Any, name: str = "k") -> tuple[int, ...]:
     if not len(given):
         raise ValueError(f"{name} must name at least one depth. Got none.")
     return tuple(int(one) for one in given)
+
+
+def code_size(n_components: Any, n_labels: int) -> int:
+    """Return the length of a code of the labels, at most ``n_labels``.
+
+    A float is a fraction of the labels, rounded up; an integer a number of components.
+    """
+    name = "n_components"
+    if isinstance(n_components, Integral):
+        check_scalar(n_components, name, Integral, min_val=1)
+        return min(int(n_components), n_labels)
+    check_scalar(
+        n_components, name, Real, min_val=0, max_val=1, include_boundaries="right"
+    )
+    # Less a little: 0.07 * 100 exceeds 7 by rounding.
+    return max(1, ceil(float(n_components) * n_labels - 1e-9))
+
+
+def ridge_size(n_features: int, way_out: str) -> None:
+    """Refuse ridge regression where its square matrix would fill the memory."""
+    if n_features > MAX_RIDGE_FEATURES:
+        raise ValueError(
+            f"Ridge regression keeps a matrix of n_features x n_features, so X must "
+            f"have at most {MAX_RIDGE_FEATURES} features. Got {n_features}: {way_out}."
+        )
 
 
 def _matrix(M: MatrixLike, name: str) -> Any:

@@ -1,6 +1,7 @@
 """What every estimator of the library has in common."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
@@ -143,6 +144,19 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.sparse_output_ = bool(sp.issparse(Y))
         return checked, labels
 
+    @contextmanager
+    def _undo_on_error(self) -> Iterator[None]:
+        """Put all attributes back if the block fails: shapes then match what is known.
+
+        Arrays that are written in place are not copied.
+        """
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
@@ -243,9 +257,10 @@ class OnlineClassifier(MultiLabelClassifier):
     def _stream(self, X: MatrixLike, Y: MatrixLike, *, first: bool) -> Self:
         self._check_parameters()
         if first:
-            rows, labels = self._begin_fit(X, Y)
-            self.n_seen_ = 0
-            self._start(rows.shape[1], labels.shape[1])
+            with self._undo_on_error():
+                rows, labels = self._begin_fit(X, Y)
+                self.n_seen_ = 0
+                self._start(rows.shape[1], labels.shape[1])
         else:
             rows = self._known_features(X)
             labels = _validation.labels(

@@ -1,6 +1,7 @@
 from . import losses as losses
 from . import metrics as metrics
 from ._version import __version__ as __version__
+from .baselines import PLST as PLST
 from .baselines import LabelPowerset as LabelPowerset
 from .baselines import OneVsRest as OneVsRest
 from .baselines import Popularity as Popularity
@@ -13,5 +14,8 @@ from .data import read as read
 from .data import write as write
 from .evaluation import Report as Report
 from .evaluation import evaluate as evaluate
+from .online import OnlineBinaryRelevance as OnlineBinaryRelevance
+from .online import OnlineCompressedSensing as OnlineCompressedSensing
+from .online import OnlineRandomProjection as OnlineRandomProjection
 from .persistence import load as load
 from .propensity import Propensity as Propensity

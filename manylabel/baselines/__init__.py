@@ -2,6 +2,7 @@
 
 from manylabel.baselines._label_powerset import LabelPowerset
 from manylabel.baselines._one_vs_rest import OneVsRest
+from manylabel.baselines._plst import PLST
 from manylabel.baselines._popularity import Popularity
 
-__all__ = ["LabelPowerset", "OneVsRest", "Popularity"]
+__all__ = ["PLST", "LabelPowerset", "OneVsRest", "Popularity"]

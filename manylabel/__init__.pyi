@@ -13,7 +13,9 @@ from .data import make_corpus as make_corpus
 from .data import read as read
 from .data import write as write
 from .evaluation import Report as Report
+from .evaluation import Run as Run
 from .evaluation import evaluate as evaluate
+from .evaluation import progressive as progressive
 from .online import OnlineBinaryRelevance as OnlineBinaryRelevance
 from .online import OnlineCompressedSensing as OnlineCompressedSensing
 from .online import OnlineRandomProjection as OnlineRandomProjection

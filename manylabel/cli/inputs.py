@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from manylabel.cli.console import STANDARD, note
 from manylabel.exceptions import ArchiveError, DataError, SkippedLines
@@ -32,15 +32,13 @@ class DataFile:
 
     @cached_property
     def path(self) -> Path:
-        """The file; standard input is kept in one, as it may be read twice."""
-        if self.given != STANDARD:
-            return self.given
-        folder = tempfile.mkdtemp(prefix="manylabel-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        path = Path(folder, "standard-input")
-        with path.open("wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
-        return path
+        """The file; standard input or a pipe is kept in one, to be read twice."""
+        if self.given == STANDARD:
+            return _kept(sys.stdin.buffer, "standard-input")
+        if self.given.is_fifo():
+            with self.given.open("rb") as pipe:
+                return _kept(pipe, "pipe")
+        return self.given
 
     def read(self) -> "Dataset":
         """Return the whole file, which must have features."""
@@ -112,6 +110,16 @@ class DataFile:
                 "expected rows with features, found texts, which this version can "
                 "describe and convert but not learn from."
             )
+
+
+def _kept(stream: IO[bytes], name: str) -> Path:
+    """Copy a stream to a file that lasts as long as the program."""
+    folder = tempfile.mkdtemp(prefix="manylabel-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder, name)
+    with path.open("wb") as copy:
+        shutil.copyfileobj(stream, copy)
+    return path
 
 
 def load_model(path: Path) -> Any:

@@ -22,7 +22,8 @@ class Source:
     Parameters
     ----------
     path : str or path-like
-        The file. A missing or unreadable one raises OSError, a folder DataError.
+        The file. A missing or unreadable one raises OSError; a folder, and a pipe,
+        which could be read only once, raise DataError.
 
     Attributes
     ----------
@@ -38,6 +39,12 @@ class Source:
         self.path = Path(path)
         if self.path.is_dir():
             raise DataError(self.path, "expected a file, found a folder.")
+        if self.path.exists() and not self.path.is_file():
+            raise DataError(
+                self.path,
+                "expected a regular file, found a pipe or a device: save it to a file "
+                "first.",
+            )
         with self.path.open("rb") as raw:
             self.gzipped = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         with self.open() as stream:

@@ -1,6 +1,7 @@
 """demo, describe, convert and warmup do what they say."""
 
 import json
+import os
 
 import pytest
 
@@ -57,6 +58,14 @@ def test_describe_reads_standard_input(cli, standard_input, files):
     outcome = cli("describe", "-")
     assert outcome.status == 2
     assert "standard-input, line 2: expected" in outcome.err
+
+
+def test_describe_reads_every_row_of_a_pipe(cli, files):
+    reader, writer = os.pipe()
+    os.write(writer, (files / "test.svm").read_bytes())
+    os.close(writer)
+    assert json.loads(cli("describe", f"/dev/fd/{reader}", "--json").out)["rows"] == 100
+    os.close(reader)
 
 
 def test_describe_draws(cli, files, tmp_path):

@@ -1,6 +1,7 @@
 """The format is told by content; any bytes are read or refused by our own error."""
 
 import gzip
+import os
 import re
 import warnings
 from contextlib import contextmanager, suppress
@@ -96,6 +97,18 @@ def test_a_folder_is_refused_and_a_missing_file_is_an_os_error(tmp_path):
         read(tmp_path)
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "nothing.txt")
+
+
+def test_a_pipe_is_refused_before_any_byte_of_it_is_lost(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader, writer = os.pipe()
+    os.write(writer, VALID["svmlight"])
+    os.close(writer)
+    for path in (tmp_path / "pipe", f"/dev/fd/{reader}"):
+        with pytest.raises(DataError, match="found a pipe or a device: save it to a"):
+            read(path)
+    assert os.read(reader, 1000) == VALID["svmlight"]
+    os.close(reader)
 
 
 def test_options_that_mean_nothing_are_refused(put):

@@ -7,10 +7,11 @@ from manylabel.data.records import Layout, RecordReader
 from manylabel.exceptions import MissingExtra
 
 BATCH = 4096
+BUFFER = 1 << 16
 
 
 class ParquetReader(RecordReader):
-    """Read records from a Parquet file, row group by row group.
+    """Read records from a Parquet file, page by page.
 
     Columns are told by name, as the fields of :class:`RecordReader`; all others are
     left unread. A bad row is reported by its number, counted from 1.
@@ -27,7 +28,11 @@ class ParquetReader(RecordReader):
             raise self.fault("expected Parquet as it is, found it inside gzip.")
         n_rows = 0
         try:
-            with parquet.ParquetFile(self.source.path) as file:
+            # Without a buffer, or with one filled ahead, Arrow holds whole columns.
+            path = self.source.path
+            with parquet.ParquetFile(
+                path, buffer_size=BUFFER, pre_buffer=False
+            ) as file:
                 fields = Layout.of(file.schema_arrow.names).fields
                 for batch in file.iter_batches(BATCH, columns=fields):
                     yield list(enumerate(batch.to_pylist(), start=n_rows + 1))

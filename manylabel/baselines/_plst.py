@@ -118,6 +118,14 @@ class PLST(MultiLabelClassifier):
         scores[:, self.mean_ == -1] = UNSEEN
         return scores
 
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        n_labels, size = len(self.classes_), len(self.components_)
+        return {
+            "components_": (size, n_labels),
+            "mean_": (n_labels,),
+            "weights_": (self.n_features_in_ + 1, size),
+        }
+
     def _bias(self) -> float:
         return float(bool(self.fit_intercept))
 

@@ -74,8 +74,11 @@ class OnlineBinaryRelevance(CodeRegression):
         self.step = step
         self.fit_intercept = fit_intercept
 
-    def _start_code(self, n_labels: int) -> int:
-        return n_labels
+    def _start_code(self, n_labels: int) -> None:
+        """Draw nothing: the labels are their own code."""
+
+    def _n_targets(self) -> int:
+        return len(self.classes_)
 
     def _encode(self, Y: CSR) -> Floats:
         signs: Floats = Y.toarray().astype(np.float64)

@@ -106,12 +106,18 @@ class OnlineCompressedSensing(CodeRegression):
         if self.sparsity is not None:
             check_scalar(self.sparsity, "sparsity", Integral, min_val=1)
 
-    def _start_code(self, n_labels: int) -> int:
+    def _start_code(self, n_labels: int) -> None:
         size = _validation.code_size(self.n_components, n_labels)
         rng = np.random.default_rng(parallel.spawn_seeds(self.random_state, 1)[0])
         code = rng.standard_normal((n_labels, size))
         self.code_ = code / np.linalg.norm(code, axis=1, keepdims=True)
-        return size
+
+    def _n_targets(self) -> int:
+        return int(self.code_.shape[-1])
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        code = {"code_": (len(self.classes_), self._n_targets())}
+        return super()._state_shapes() | code
 
     def _encode(self, Y: CSR) -> Floats:
         codes: Floats = Y @ self.code_
@@ -128,4 +134,4 @@ class OnlineCompressedSensing(CodeRegression):
         most = self.sparsity
         if most is None:
             most = ceil(self.counts_.sum() / max(1, self.n_seen_))
-        return min(int(most), len(self.code_[0]))
+        return min(int(most), self._n_targets())

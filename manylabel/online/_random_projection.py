@@ -89,12 +89,19 @@ class OnlineRandomProjection(CodeRegression):
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
-    def _start_code(self, n_labels: int) -> int:
+    def _start_code(self, n_labels: int) -> None:
         size = _validation.code_size(self.n_components, n_labels)
         rng = np.random.default_rng(parallel.spawn_seeds(self.random_state, 1)[0])
         self.code_ = rng.standard_normal((n_labels, size)) / np.sqrt(size)
         self.decoder_ = np.ascontiguousarray(np.linalg.pinv(self.code_))
-        return size
+
+    def _n_targets(self) -> int:
+        return int(self.code_.shape[-1])
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        n_labels, size = len(self.classes_), self._n_targets()
+        code = {"code_": (n_labels, size), "decoder_": (size, n_labels)}
+        return super()._state_shapes() | code
 
     def _encode(self, Y: CSR) -> Floats:
         codes: Floats = Y @ self.code_

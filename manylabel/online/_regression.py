@@ -18,9 +18,10 @@ UNSEEN = np.finfo(np.float32).min  # ranks below every label that was seen
 class CodeRegression(OnlineClassifier):
     """Linear regression, row by row, from the features to a code of the labels.
 
-    A subclass has ``_start_code(n_labels)``, which returns the length of the code,
-    ``_encode(Y)`` and ``_decode(codes)``, which returns scores. A label that no row has
-    had so far gets the smallest score there is: it ranks last and is not predicted.
+    A subclass has ``_start_code(n_labels)``, which draws the code, ``_n_targets``, its
+    length, ``_encode(Y)`` and ``_decode(codes)``, which returns scores. A label that no
+    row has had so far gets the smallest score there is: it ranks last and is not
+    predicted.
     """
 
     regressor: str
@@ -46,7 +47,8 @@ class CodeRegression(OnlineClassifier):
             _validation.ridge_size(n_features, 'use regressor="gradient"')
             size = n_features + 1
         self.inverse_ = np.eye(size) / self.reg
-        self.weights_ = np.zeros((n_features + 1, self._start_code(n_labels)))
+        self._start_code(n_labels)
+        self.weights_ = np.zeros((n_features + 1, self._n_targets()))
         self.counts_ = np.zeros(n_labels, np.int64)
 
     def _learn(self, X: CSR, Y: CSR) -> None:
@@ -77,10 +79,22 @@ class CodeRegression(OnlineClassifier):
         scores[:, self.counts_ == 0] = UNSEEN
         return scores
 
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        n_weights, n_labels = self.n_features_in_ + 1, len(self.classes_)
+        n_inverse = n_weights if len(self.inverse_) else 0
+        return {
+            "counts_": (n_labels,),
+            "inverse_": (n_inverse, n_inverse),
+            "weights_": (n_weights, self._n_targets()),
+        }
+
     def _bias(self) -> float:
         return float(bool(self.fit_intercept))
 
-    def _start_code(self, n_labels: int) -> int:
+    def _start_code(self, n_labels: int) -> None:
+        raise NotImplementedError
+
+    def _n_targets(self) -> int:
         raise NotImplementedError
 
     def _encode(self, Y: CSR) -> Floats:

@@ -1,0 +1,84 @@
+"""Linear regression on a stream: exact ridge, gradient descent, and decoding."""
+
+import numpy as np
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from manylabel._kernels import regression
+
+problems = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 2**32 - 1),
+        "n_rows": st.integers(1, 15),
+        "n_features": st.integers(1, 8),
+        "n_targets": st.integers(1, 5),
+    }
+)
+biases = st.sampled_from([0.0, 1.0, 2.5])
+
+
+def draw(seed, n_rows, n_features, n_targets):
+    """Return sparse rows, and targets of which no row depends on another."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features)) * (rng.random((n_rows, n_features)) < 0.6)
+    return sp.csr_array(X, dtype=np.float32), rng.normal(size=(n_rows, n_targets))
+
+
+def pad(X, bias):
+    return np.column_stack([X.toarray(), np.full(X.shape[0], bias)]).astype(float)
+
+
+@given(problem=problems, bias=biases, reg=st.sampled_from([0.1, 1.0, 10.0]))
+def test_ridge_on_a_stream_is_ridge_on_the_whole(problem, bias, reg):
+    X, targets = draw(**problem)
+    size = X.shape[1] + 1
+    weights, inverse = np.zeros((size, targets.shape[1])), np.eye(size) / reg
+    regression.learn_ridge(*csr(X), targets, bias, inverse, weights)
+    P = pad(X, bias)
+    expected = np.linalg.solve(P.T @ P + reg * np.eye(size), P.T @ targets)
+    assert_allclose(weights, expected, rtol=1e-8, atol=1e-8)
+
+
+@given(problem=problems, bias=biases, step=st.sampled_from([0.01, 0.5, 1.0, 50.0]))
+def test_gradient_descent_follows_its_definition(problem, bias, step):
+    X, targets = draw(**problem)
+    weights = np.zeros((X.shape[1] + 1, targets.shape[1]))
+    regression.learn_gradient(*csr(X), targets, bias, step, 3, weights)
+    expected = np.zeros_like(weights)
+    for t, (x, target) in enumerate(zip(pad(X, bias), targets, strict=True), start=4):
+        rate = min(step / np.sqrt(t), 1 / (x @ x) if x.any() else np.inf)
+        expected -= rate * np.outer(x, x @ expected - target)
+    assert_allclose(weights, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_long_rows_do_not_make_gradient_descent_diverge():
+    X, targets = draw(0, 3000, 8, 3)
+    X *= np.float32(1000)
+    weights = np.zeros((9, 3))
+    regression.learn_gradient(*csr(X), targets, 1.0, 1.0, 0, weights)
+    assert np.abs(weights).max() < 1
+
+
+@given(problem=problems, bias=biases)
+def test_predictions_are_products(problem, bias):
+    X, weights = draw(**problem)
+    weights = np.random.default_rng(0).normal(size=(X.shape[1] + 1, weights.shape[1]))
+    out = np.full((X.shape[0], weights.shape[1]), np.nan)
+    regression.predict(*csr(X), bias, weights, out)
+    assert_allclose(out, pad(X, bias) @ weights, rtol=1e-10, atol=1e-10)
+
+
+def test_decoding_is_a_product_that_takes_each_row_alone():
+    rng = np.random.default_rng(0)
+    codes, decoder = rng.normal(size=(30, 7)), rng.normal(size=(7, 50))
+    out, alone = np.full((30, 50), np.nan), np.full((1, 50), np.nan)
+    regression.decode(codes, decoder, out)
+    regression.decode(codes[3:4], decoder, alone)
+    assert_allclose(out, codes @ decoder, rtol=1e-10, atol=1e-10)
+    assert_array_equal(out[3:4], alone)
+
+
+def csr(X):
+    return X.indptr, X.indices, X.data

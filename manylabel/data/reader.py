@@ -16,7 +16,13 @@ N_SHOWN = 5
 
 
 class BadLines:
-    """Raises the first bad line, or counts them all if they are to be skipped."""
+    """Raises the first bad line, or counts them all if they are to be skipped.
+
+    Attributes
+    ----------
+    count, last : int
+        How many were skipped, and the number of the last of them; 0 before any.
+    """
 
     def __init__(self, source: Source, *, skip: bool) -> None:
         self._path, self._skip = source.path, skip
@@ -24,7 +30,7 @@ class BadLines:
 
     def clear(self) -> None:
         """Forget what was counted, before another pass over the file."""
-        self.count = 0
+        self.count = self.last = 0
         self._first: list[DataError] = []
 
     def add(self, reason: str, line: int) -> None:
@@ -33,6 +39,7 @@ class BadLines:
         if not self._skip:
             raise error from None
         self.count += 1
+        self.last = line
         if self.count <= N_SHOWN:
             self._first.append(error)
 

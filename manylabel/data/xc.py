@@ -9,6 +9,7 @@ from manylabel.data.reader import Reader
 from manylabel.data.row_text import RowText, first_token, row_tokens
 from manylabel.data.rows import Rows
 from manylabel.data.source import Source
+from manylabel.exceptions import DataError
 
 HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*\n")
 FIRST_LINE = 2
@@ -53,12 +54,14 @@ class XCReader(Reader):
         blocks = self.source.blocks(self._offset)
         n_seen = 0
         for part in grammar.parse(blocks, self.bad_lines, FIRST_LINE):
+            if self.bad_lines.last >= FIRST_LINE + self.n_rows:
+                raise self._too_many()
             room = self.n_rows - self.bad_lines.count - n_seen
-            if len(part) > room:
-                self._check_rest(part, max(room, 0))
-                part = part[: max(room, 0)]
-            n_seen += len(part)
-            yield part
+            n_seen += min(len(part), room)
+            yield part[:room]
+            rest = part[room:]  # blank lines do not count
+            if len(rest.y_indices) or len(rest.x_indices):
+                raise self._too_many()
         if n_seen + self.bad_lines.count < self.n_rows:
             raise self.fault(f"expected {self.n_rows} rows, found {n_seen}.")
 
@@ -71,14 +74,11 @@ class XCReader(Reader):
             self._label_names,
         )
 
-    def _check_rest(self, part: Rows, start: int) -> None:
-        """Refuse rows beyond the number in the header unless they are blank."""
-        rest = part[start:]
-        if len(rest.y_indices) or len(rest.x_indices):
-            raise self.fault(
-                f"expected {self.n_rows} rows as the header says, found more.",
-                line=FIRST_LINE + self.n_rows,
-            )
+    def _too_many(self) -> DataError:
+        return self.fault(
+            f"expected {self.n_rows} rows as the header says, found more.",
+            line=FIRST_LINE + self.n_rows,
+        )
 
 
 def lines(dataset: Dataset) -> Iterator[str]:

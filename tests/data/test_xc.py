@@ -141,3 +141,11 @@ def test_bad_lines_can_be_skipped_and_are_counted(put):
     assert (warning.path, warning.count) == (path, 7)
     assert [error.line for error in warning.errors] == [3, 5, 6, 7, 8]
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("n_blank", [0, 1, 2 * BLOCK])
+@pytest.mark.parametrize("rows", ["0 0:1\n", "x\n", "0 0:1\nx\n", "\n", ""])
+def test_a_bad_line_too_many_is_refused_wherever_blocks_are_cut(put, rows, n_blank):
+    path = put(f"{rows.count(chr(10))} 3 4\n{rows}" + "\n" * n_blank + "x\n")
+    with pytest.raises(DataError, match="as the header says, found more"):
+        read(path, skip_bad_lines=True)

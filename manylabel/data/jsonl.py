@@ -1,7 +1,7 @@
 """JSON lines: one object a line with a text and its labels."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -13,18 +13,18 @@ from manylabel.data.source import decode
 class JsonlReader(RecordReader):
     """Read one JSON object a line, in UTF-8; blank lines do not count."""
 
-    def batches(self) -> Iterator[list[tuple[int, Mapping[str, Any]]]]:
+    def batches(self) -> Iterator[Iterable[tuple[int, Mapping[str, Any]]]]:
         """Yield the objects of each block of lines."""
         n_lines = 0
         for block in self.source.blocks():
             lines = block[:-1].split(b"\n")
             numbered = enumerate(lines, start=n_lines + 1)
-            yield [
+            yield (
                 (number, record)
                 for number, line in numbered
                 if line.strip()
                 for record in self._objects(line, number)
-            ]
+            )
             n_lines += len(lines)
 
     def _objects(self, line: bytes, number: int) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Parquet with a column of texts and a column of lists of labels."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from manylabel.data.records import Layout, RecordReader
@@ -17,7 +17,7 @@ class ParquetReader(RecordReader):
     left unread. A bad row is reported by its number, counted from 1.
     """
 
-    def batches(self) -> Iterator[list[tuple[int, Mapping[str, Any]]]]:
+    def batches(self) -> Iterator[Iterable[tuple[int, Mapping[str, Any]]]]:
         """Yield the rows of each batch."""
         try:
             import pyarrow as pa
@@ -35,7 +35,7 @@ class ParquetReader(RecordReader):
             ) as file:
                 fields = Layout.of(file.schema_arrow.names).fields
                 for batch in file.iter_batches(BATCH, columns=fields):
-                    yield list(enumerate(batch.to_pylist(), start=n_rows + 1))
+                    yield enumerate(batch.to_pylist(), start=n_rows + 1)
                     n_rows += len(batch)
         except (pa.ArrowException, OSError) as error:
             reason = str(error).partition("\n")[0]

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from manylabel.data.dataset import Dataset
 from manylabel.data.reader import Reader
 from manylabel.data.rows import Rows
 from manylabel.data.source import Source
+from manylabel.exceptions import DataError
+
+Row: TypeAlias = tuple[str, str, list[int]]  # identifier, text and columns of labels
 
 
 class RecordReader(Reader):
@@ -44,25 +47,23 @@ class RecordReader(Reader):
         self._layout: Layout | None = None
 
     @abstractmethod
-    def batches(self) -> Iterator[list[tuple[int, Mapping[str, Any]]]]:
+    def batches(self) -> Iterator[Iterable[tuple[int, Mapping[str, Any]]]]:
         """Yield records with their line numbers, some at a time, without bad lines."""
 
     def rows(self) -> Iterator[Rows]:
-        """Turn records into rows; new label names get columns as they come."""
+        """Turn records into rows, those before an error first.
+
+        New label names get columns as they come.
+        """
         for batch in self.batches():
-            rows = [row for line, record in batch for row in self._row(line, record)]
-            y_indptr = [0, *accumulate(len(labels) for _, _, labels in rows)]
-            y_indices = [column for _, _, labels in rows for column in labels]
-            has_ids = self._layout is not None and self._layout.id is not None
-            yield Rows(
-                np.array(y_indptr, np.int64),
-                np.array(y_indices, np.int32),
-                np.zeros(len(rows) + 1, np.int64),
-                np.empty(0, np.int32),
-                np.empty(0, np.float32),
-                [identity for identity, _, _ in rows] if has_ids else (),
-                [text for _, text, _ in rows],
-            )
+            rows: list[Row] = []
+            try:
+                for line, record in batch:
+                    rows.extend(self._row(line, record))
+            except DataError:
+                yield self._flat(rows)
+                raise
+            yield self._flat(rows)
 
     def dataset(self, rows: Rows) -> Dataset:
         """Give the rows the columns of the names or numbers in the file."""
@@ -74,9 +75,21 @@ class RecordReader(Reader):
         ids = tuple(rows.ids) if len(rows.ids) else None
         return Dataset(None, rows.labels(n_labels), None, names, ids, tuple(rows.texts))
 
-    def _row(
-        self, line: int, record: Mapping[str, Any]
-    ) -> Iterator[tuple[str, str, list[int]]]:
+    def _flat(self, rows: list[Row]) -> Rows:
+        y_indptr = [0, *accumulate(len(labels) for _, _, labels in rows)]
+        y_indices = [column for _, _, labels in rows for column in labels]
+        has_ids = self._layout is not None and self._layout.id is not None
+        return Rows(
+            np.array(y_indptr, np.int64),
+            np.array(y_indices, np.int32),
+            np.zeros(len(rows) + 1, np.int64),
+            np.empty(0, np.int32),
+            np.empty(0, np.float32),
+            [identity for identity, _, _ in rows] if has_ids else (),
+            [text for _, text, _ in rows],
+        )
+
+    def _row(self, line: int, record: Mapping[str, Any]) -> Iterator[Row]:
         """Yield the identifier, text and columns of a record unless it is bad."""
         try:
             if self._layout is None:

@@ -11,6 +11,7 @@ from manylabel.data.columns import MAX_COLUMNS
 from manylabel.data.dataset import Dataset
 from manylabel.data.reader import BadLines
 from manylabel.data.rows import Rows
+from manylabel.exceptions import DataError
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class RowText:
     def parse(
         self, blocks: Iterable[bytes], bad_lines: BadLines, first_line: int
     ) -> Iterator[Rows]:
-        """Yield the rows of each block of whole lines."""
+        """Yield the rows of each block of whole lines, those before an error first."""
         scratch = Scratch()
         for text in blocks:
             scratch.load(text)
@@ -43,7 +44,11 @@ class RowText:
                 )  # fmt: skip
                 if verdict != kernel.FINE:
                     line = first_line + scratch.n_lines
-                    bad_lines.add(self._reason(verdict, text, scratch.fault), line)
+                    try:
+                        bad_lines.add(self._reason(verdict, text, scratch.fault), line)
+                    except DataError:
+                        yield scratch.rows()
+                        raise
                     scratch.skip_line()
             first_line += scratch.n_lines
             yield scratch.rows()

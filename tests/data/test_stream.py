@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from manylabel import iter_chunks, read
+from manylabel.data.source import Source
 from manylabel.exceptions import DataError, SkippedLines
 
 ROW = " ".join(f"{i}:0.{i}" for i in range(10, 60))
@@ -68,19 +69,48 @@ def test_memory_does_not_grow_with_the_file(put, name, zipped):
     assert peak(12_000) < 1.1 * peak(4000)
 
 
-def test_known_widths_need_one_pass(put):
-    path = put("0 0:1\n1 2:1\n3 1:1\n")
-    chunks = iter_chunks(path, n_rows=1, n_features=5, n_labels=4, zero_based=True)
-    first = next(chunks)
-    path.write_text("gone")
-    assert (first.n_features, first.n_labels) == (5, 4)
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("xc", {}),
+        ("svmlight", {"n_features": 60, "n_labels": 9, "zero_based": True}),
+        ("jsonl", {"label_names": [str(i) for i in range(9)]}),
+    ],
+)
+def test_known_columns_need_one_pass(put, monkeypatch, name, known):
+    path, passes, blocks = put(TEXTS[name](20)), [], Source.blocks
+    monkeypatch.setattr(
+        Source, "blocks", lambda *given: passes.append(given) or blocks(*given)
+    )
+    assert len(list(iter_chunks(path, n_rows=3, **known))) == 7
+    assert len(passes) == 1
+    if known:
+        list(iter_chunks(path, n_rows=3))
+        assert len(passes) == 1 + 2
 
 
-def test_errors_come_with_the_chunk_that_has_them(put):
-    path = put("3 5 4\n0 1:1\n1 1:1\n2 1:x\n")
-    chunks = iter_chunks(path, n_rows=1)
-    with pytest.raises(DataError, match="line 4"):
-        list(chunks)
+ROWS = "0 1:1\n1 1:1\n2 1:x\n"
+ARFF = "@relation 'x: -C 1'\n@attribute a {0,1}\n@data\n1\n0\n2\n"
+RECORDS = '{"text": "a", "labels": []}\n' * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "options"),
+    [
+        ("3 5 4\n" + ROWS, 4, {}),
+        ("2 5 4\n" + ROWS.replace("x", "1"), 4, {}),
+        (ROWS, 3, {"n_features": 5, "n_labels": 4, "zero_based": True}),
+        (ARFF, 6, {}),
+        (RECORDS + "[]\n", 3, {"label_names": ["x"]}),
+        (RECORDS + '{"text": "a"}\n', 3, {"label_names": ["x"]}),
+    ],
+    ids=["xc", "too-many-rows", "svmlight", "arff", "not-a-record", "bad-record"],
+)
+def test_chunks_before_an_error_come_first(put, text, line, options):
+    chunks = iter_chunks(put(text), n_rows=1, **options)
+    assert [len(next(chunks)), len(next(chunks))] == [1, 1]
+    with pytest.raises(DataError, match=f"line {line}: expected"):
+        next(chunks)
 
 
 def test_a_file_that_is_not_there_is_refused_at_once(tmp_path):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Literal
 
 from sklearn.utils import check_scalar
@@ -29,7 +30,8 @@ def iter_chunks(
     One chunk is in memory at a time, whatever the size of the file. Where the header
     does not tell the columns, the file is read twice, first to find them: svmlight,
     unless ``n_labels``, ``n_features`` and ``zero_based`` are given; jsonl and parquet,
-    unless ``label_names`` is.
+    unless ``label_names`` is. In one pass, the chunks before a bad line come before
+    its error.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def iter_chunks(
     Dataset(2 rows, 3 features, 3 labels)
     Dataset(1 rows, 3 features, 3 labels)
     """
-    check_scalar(n_rows, "n_rows", int, min_val=1)
+    check_scalar(n_rows, "n_rows", Integral, min_val=1)
     reader = open_reader(
         path,
         format,
@@ -70,4 +72,4 @@ def iter_chunks(
         labels_from=labels_from,
         skip_bad_lines=skip_bad_lines,
     )
-    return reader.chunks(n_rows)
+    return reader.chunks(int(n_rows))

@@ -135,5 +135,10 @@ def test_no_rows_give_no_chunks(put):
 def test_a_chunk_has_rows(put, n_rows):
     with pytest.raises(ValueError, match=r"n_rows == .*, must be >= 1"):
         iter_chunks(put("0 3 4\n"), n_rows=n_rows)
-    with pytest.raises(TypeError, match="n_rows must be an instance of int"):
+    with pytest.raises(TypeError, match="n_rows must be an instance of"):
         iter_chunks(put("0 3 4\n"), n_rows=1.5)
+
+
+def test_a_chunk_has_any_integral_number_of_rows(put):
+    chunks = iter_chunks(put(TEXTS["xc"](12)), n_rows=np.int64(5))
+    assert [len(chunk) for chunk in chunks] == [5, 5, 2]

@@ -171,7 +171,7 @@ def _sweep(problem, block):
         for lane in range(n_lanes):
             score[lane] = bias * weights[last, lane]
         start, end = x_indptr[i], x_indptr[i + 1]
-        _score_row(start, end, x_indices, x_data, weights, score)
+        add_scores(start, end, x_indices, x_data, weights, score)
         n_moved, n_live[i] = _step_row(
             *(i, ONE / problem.curvature[i], problem.diagonal, score, block.bound),
             *(block.role, block.alpha, step, block.top, block.low),
@@ -187,7 +187,7 @@ def _sweep(problem, block):
 
 
 @kernel
-def _score_row(start, end, x_indices, x_data, weights, out):
+def add_scores(start, end, x_indices, x_data, weights, out):
     """Add ``w.x`` of one row to every lane of ``out``, four features at a time."""
     p = start
     while p + 3 < end:

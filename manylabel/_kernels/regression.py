@@ -7,7 +7,7 @@ that a stream may be cut anywhere.
 
 import numpy as np
 
-from manylabel._kernels import ridge
+from manylabel._kernels import linear, ridge
 from manylabel._kernels._jit import kernel
 
 
@@ -22,9 +22,9 @@ def learn_ridge(x_indptr, x_indices, x_data, targets, bias, inverse, weights):
     gain = np.empty(weights.shape[0])
     for i in range(targets.shape[0]):
         start, end = x_indptr[i], x_indptr[i + 1]
-        _subtract_scores(
-            i, start, end, x_indices, x_data, targets, bias, weights, residual
-        )
+        _score(start, end, x_indices, x_data, bias, weights, residual)
+        for k in range(residual.shape[0]):
+            residual[k] = targets[i, k] - residual[k]
         ridge.update(start, end, x_indices, x_data, bias, inverse, gain)
         for j in range(gain.shape[0]):
             value = gain[j]
@@ -43,9 +43,9 @@ def learn_gradient(x_indptr, x_indices, x_data, targets, bias, step, n_seen, wei
     residual, last = np.empty(weights.shape[1]), weights.shape[0] - 1
     for i in range(targets.shape[0]):
         start, end = x_indptr[i], x_indptr[i + 1]
-        _subtract_scores(
-            i, start, end, x_indices, x_data, targets, bias, weights, residual
-        )
+        _score(start, end, x_indices, x_data, bias, weights, residual)
+        for k in range(residual.shape[0]):
+            residual[k] = targets[i, k] - residual[k]
         rate = step / np.sqrt(n_seen + i + 1.0)
         length = bias * bias
         for p in range(start, end):
@@ -64,14 +64,12 @@ def learn_gradient(x_indptr, x_indices, x_data, targets, bias, step, n_seen, wei
 @kernel
 def predict(x_indptr, x_indices, x_data, bias, weights, out):
     """Write the predicted targets of each row into ``out``."""
-    last = weights.shape[0] - 1
+    score = np.empty(out.shape[1])
     for i in range(out.shape[0]):
+        start, end = x_indptr[i], x_indptr[i + 1]
+        _score(start, end, x_indices, x_data, bias, weights, score)
         for k in range(out.shape[1]):
-            out[i, k] = bias * weights[last, k]
-        for p in range(x_indptr[i], x_indptr[i + 1]):
-            j, value = np.uintp(x_indices[p]), np.float64(x_data[p])
-            for k in range(out.shape[1]):
-                out[i, k] += value * weights[j, k]
+            out[i, k] = score[k]
 
 
 @kernel
@@ -90,14 +88,9 @@ def decode(codes, decoder, out):
 
 
 @kernel
-def _subtract_scores(
-    i, start, end, x_indices, x_data, targets, bias, weights, residual
-):
-    """Write the targets of row ``i`` less what ``weights`` predict for it."""
+def _score(start, end, x_indices, x_data, bias, weights, out):
+    """Write what ``weights`` predict for one row."""
     last = weights.shape[0] - 1
-    for k in range(residual.shape[0]):
-        residual[k] = targets[i, k] - bias * weights[last, k]
-    for p in range(start, end):
-        j, value = np.uintp(x_indices[p]), np.float64(x_data[p])
-        for k in range(residual.shape[0]):
-            residual[k] -= value * weights[j, k]
+    for k in range(out.shape[0]):
+        out[k] = bias * weights[last, k]
+    linear.add_scores(start, end, x_indices, x_data, weights, out)

@@ -64,10 +64,9 @@ def predict(
 
 def _ranked(scores: "CSR") -> Iterator[Ranked]:
     """Yield the labels of each row, the best first, equal scores by column."""
-    import numpy as np
+    from manylabel.data.labels import best_first
 
-    row = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
-    best = np.lexsort((scores.indices, -scores.data, row))
+    best = best_first(scores)
     labels = scores.indices[best].tolist()
     values = [f"{score:.6g}" for score in scores.data[best].tolist()]
     for start, stop in pairwise(scores.indptr.tolist()):

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel import _validation
-from manylabel._typing import CSR, MatrixLike
+from manylabel._typing import CSR, Array, MatrixLike
 
 
 class LabelSpace:
@@ -90,9 +90,8 @@ class LabelSpace:
             Equal scores stand in the order of the columns.
         """
         stored = sp.csr_array(_validation.scores(Y, n_labels=len(self), name="Y"))
-        row = np.repeat(np.arange(stored.shape[0]), np.diff(stored.indptr))
-        best = np.lexsort((stored.indices, -stored.data, row))
-        names = [self.names[column] for column in stored.indices[best].tolist()]
+        columns = stored.indices[best_first(stored)].tolist()
+        names = [self.names[column] for column in columns]
         return [names[start:stop] for start, stop in pairwise(stored.indptr.tolist())]
 
     def column(self, name: str) -> int:
@@ -123,3 +122,12 @@ class LabelSpace:
 
     def __repr__(self) -> str:
         return f"LabelSpace({len(self)} names)"
+
+
+def best_first(scores: CSR) -> Array:
+    """Return the order of the stored entries: by row, the highest score first.
+
+    Equal scores stand in the order of the columns.
+    """
+    row = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
+    return np.lexsort((scores.indices, -scores.data, row))

@@ -61,8 +61,8 @@ def evaluate(
     depths, law = _depths(k), _law(propensity)
     learnt = load_model(model)
     reading = (from_, label_names, zero_based, skip_bad_lines)
-    rows = Rows(learnt, DataFile(data, *reading))
-    training = Rows(learnt, DataFile(train, *reading)) if train else None
+    rows = MatchingFile(learnt, DataFile(data, *reading))
+    training = MatchingFile(learnt, DataFile(train, *reading)) if train else None
     counted = _fit(law, learnt, rows, training) if law else None
     report, n_rows = _judge(learnt, rows, depths, law)
     if json:
@@ -84,8 +84,8 @@ def evaluate(
         )
 
 
-class Rows:
-    """The rows of a file, which must have the columns of a model."""
+class MatchingFile:
+    """A file whose rows must have the columns of a model."""
 
     def __init__(self, model: Any, file: DataFile) -> None:
         self._model, self._file = model, file
@@ -142,7 +142,9 @@ def _law(propensity: str) -> "Propensity | None":
     )
 
 
-def _fit(law: "Propensity", model: Any, judged: Rows, training: Rows | None) -> str:
+def _fit(
+    law: "Propensity", model: Any, judged: MatchingFile, training: MatchingFile | None
+) -> str:
     """Set the values of the law by counts of training labels; return whose."""
     from manylabel.propensity import recorded_law
 
@@ -162,7 +164,7 @@ def _fit(law: "Propensity", model: Any, judged: Rows, training: Rows | None) -> 
 
 
 def _judge(
-    model: Any, rows: Rows, depths: tuple[int, ...], law: "Propensity | None"
+    model: Any, rows: MatchingFile, depths: tuple[int, ...], law: "Propensity | None"
 ) -> tuple["Report", int]:
     """Return the figures over all rows, and how many there are."""
     from manylabel.evaluation import Evaluation

@@ -56,23 +56,31 @@ def note_warning(message: object, *_: object, **__: object) -> None:
 
 
 @contextmanager
-def working(what: str, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show that work goes on, if standard error is a terminal; count rows done."""
+def status(what: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Show that work goes on, and how far, if standard error is a terminal."""
     console = Console(stderr=True)
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
-        TextColumn("{task.fields[rows]}"),
+        TextColumn("{task.fields[news]}"),
         TimeElapsedColumn(),
     )
     hidden = quiet or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
-        task, done = bar.add_task(what, total=None, rows=""), 0
+        task = bar.add_task(what, total=None, news="")
+        yield lambda news: bar.update(task, news=news)
+
+
+@contextmanager
+def working(what: str, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """Show that work goes on, and count rows done."""
+    done = 0
+    with status(what, quiet=quiet) as show:
 
         def advance(n_rows: int) -> None:
             nonlocal done
             done += n_rows
-            bar.update(task, rows=f"{done:,} rows")
+            show(f"{done:,} rows")
 
         yield advance
 

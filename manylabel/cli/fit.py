@@ -1,10 +1,7 @@
 """``manylabel fit``: train a model and save it."""
 
-import inspect
-import math
 import os
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,17 +10,11 @@ import typer
 from manylabel.cli import options
 from manylabel.cli.console import print_json, print_table, working
 from manylabel.cli.inputs import DataFile
+from manylabel.cli.learners import LEARNERS, make
 from manylabel.exceptions import ArchiveError
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset
-
-LEARNERS = {
-    "one-vs-rest": "OneVsRest",
-    "popularity": "Popularity",
-    "label-powerset": "LabelPowerset",
-}
-TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def fit(
@@ -55,7 +46,7 @@ def fit(
 
     Example: manylabel fit train.txt.gz --model bibtex/ --set C=0.5 --jobs 2
     """
-    estimator = _make(learner, set_ or [], {"n_jobs": jobs, "random_state": seed})
+    (estimator,) = make([learner], set_, {"n_jobs": jobs, "random_state": seed})
     _check_place(model)
     with working(f"Reading {file}"):
         data = DataFile(file, from_, label_names, zero_based, skip_bad_lines).read()
@@ -79,49 +70,6 @@ def fit(
     else:
         cells = ((k, v if isinstance(v, str) else f"{v:,}") for k, v in figures.items())
         print_table(["", "value"], cells, title=f"Fitted on {file}")
-
-
-def _make(learner: str, settings: list[str], common: Mapping[str, Any]) -> Any:
-    """Return an estimator with the parameters that were asked for."""
-    from manylabel import baselines
-
-    if learner not in LEARNERS:
-        known = ", ".join(LEARNERS)
-        raise ValueError(f"--learner must be one of {known}. Got {learner!r}.")
-    cls = getattr(baselines, LEARNERS[learner])
-    defaults = {
-        name: parameter.default
-        for name, parameter in inspect.signature(cls).parameters.items()
-    }
-    chosen = {name: value for name, value in common.items() if name in defaults}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise ValueError(f"--set must look like NAME=VALUE. Got {setting!r}.")
-        if name not in defaults:
-            known = ", ".join(defaults) or "none"
-            raise ValueError(
-                f"--set must name a parameter of {learner}: {known}. Got {name!r}."
-            )
-        chosen[name] = _typed(name, value, defaults[name])
-    return cls(**chosen)
-
-
-def _typed(name: str, value: str, default: Any) -> Any:
-    """Return the value of a parameter, of the type that its default has."""
-    if isinstance(default, bool):
-        if value.lower() not in TRUTH:
-            raise ValueError(f"{name} must be true or false. Got {value!r}.")
-        return TRUTH[value.lower()]
-    kind = float if isinstance(default, float) else int
-    try:
-        number = kind(value)
-    except ValueError:
-        what = "a number" if kind is float else "an integer"
-        raise ValueError(f"{name} must be {what}. Got {value!r}.") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite. Got {value!r}.")
-    return number
 
 
 def _check_place(model: Path) -> None:

@@ -17,6 +17,7 @@ from manylabel.cli.evaluate import evaluate
 from manylabel.cli.fit import fit
 from manylabel.cli.interrupts import Interrupts
 from manylabel.cli.predict import predict
+from manylabel.cli.stream import stream
 from manylabel.cli.warmup import warmup
 from manylabel.exceptions import ManylabelError
 
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (demo, describe, convert, fit, predict, evaluate, warmup):
+for verb in (demo, describe, convert, fit, predict, evaluate, stream, warmup):
     app.command()(verb)
 
 

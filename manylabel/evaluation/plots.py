@@ -146,6 +146,16 @@ def plot_costs(run: "Run", path: str | os.PathLike[str], title: str = "") -> Non
     _write(path, (8, 5), title, draw)
 
 
+def check_format(path: str | os.PathLike[str]) -> str:
+    """Return the format that the name of a figure's file asks for."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise ValueError(
+            f"path must end with one of {', '.join(FORMATS)}. Got {os.fspath(path)!r}."
+        )
+    return suffix[1:]
+
+
 def _write(
     path: str | os.PathLike[str],
     size: tuple[float, float],
@@ -153,11 +163,7 @@ def _write(
     draw: Callable[[Any], None],
 ) -> None:
     """Write a figure to a file, whole or not at all."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS:
-        raise ValueError(
-            f"path must end with one of {', '.join(FORMATS)}. Got {os.fspath(path)!r}."
-        )
+    format = check_format(path)
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -168,7 +174,7 @@ def _write(
     draw(figure)
     figure.suptitle(title, fontsize=15)
     drawn = io.BytesIO()
-    figure.savefig(drawn, format=suffix[1:], dpi=150)
+    figure.savefig(drawn, format=format, dpi=150)
     with replacing(path) as file:
         file.write(drawn.getvalue())
 

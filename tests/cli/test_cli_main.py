@@ -13,7 +13,9 @@ from manylabel import __version__
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.main import run
 
-VERBS = ("demo", "describe", "convert", "fit", "predict", "evaluate", "warmup")
+VERBS = (
+    *("demo", "describe", "convert", "fit", "predict", "evaluate", "stream", "warmup"),
+)
 
 
 @pytest.mark.parametrize("verb", VERBS)

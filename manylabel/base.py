@@ -272,6 +272,16 @@ class OnlineClassifier(MultiLabelClassifier):
         self.n_seen_ += rows.shape[0]
         return self
 
+    def _progress(self, X: CSR, Y: CSR) -> Any:
+        """Predict each of some checked rows, then learn it; return the predictions."""
+        predictions = []
+        for i in range(X.shape[0]):
+            row = X[i : i + 1]
+            predictions.append(self._labels(row))
+            self._learn(row, Y[i : i + 1])
+            self.n_seen_ += 1
+        return sp.vstack(predictions, format="csr")
+
     def _check_parameters(self) -> None:
         raise NotImplementedError
 

@@ -60,9 +60,8 @@ def _peeked(
     chunks: Iterator["Dataset"], data: DataFile, format: str
 ) -> Iterator["Dataset"]:
     """Look at the first chunk for what the new format needs or cannot hold."""
-    first = next(chunks, None)
-    if first is None:
-        raise data.fault("expected rows, found none.")
+    first = next(chunks)
+    data.check_rows(first)
     if (first.texts if format == "jsonl" else first.X) is None:
         needed = "texts" if format == "jsonl" else "features"
         raise data.fault(f"expected {needed}, which {format} needs, found none.")

@@ -91,10 +91,11 @@ class MatchingFile:
         self._model, self._file = model, file
 
     def chunks(self) -> Iterator["Dataset"]:
-        """Yield the rows in chunks."""
+        """Yield the rows, of which there must be some, in chunks."""
         n_labels = len(self._model.classes_)
         names = getattr(self._model, "label_names_", None)
         for chunk in self._file.chunks_for(self._model, n_labels=n_labels):
+            self._file.check_rows(chunk)
             if chunk.n_labels != n_labels:
                 raise self._file.fault(
                     f"expected {n_labels} labels, as the model was fitted on, "

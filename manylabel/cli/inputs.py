@@ -41,10 +41,11 @@ class DataFile:
         return self.given
 
     def read(self) -> "Dataset":
-        """Return the whole file, which must have features."""
+        """Return the whole file, which must have rows and features."""
         from manylabel.data import read
 
         data = read(self.path, **self._options())
+        self.check_rows(data)
         self._check_features(data)
         return data
 
@@ -76,6 +77,11 @@ class DataFile:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SkippedLines)  # the next pass tells
             return sum(len(chunk) for chunk in self.chunks())
+
+    def check_rows(self, data: "Dataset") -> None:
+        """Refuse the file, or its first chunk, if there is nothing in it."""
+        if not len(data):
+            raise self.fault("expected rows, found none.")
 
     def fault(self, reason: str) -> DataError:
         """Return an error about this file."""

@@ -89,8 +89,11 @@ class RowBuffer:
 
 
 def gather(parts: Iterable[Rows], n_rows: int | None = None) -> Iterator[Rows]:
-    """Regroup parts of any size into groups of ``n_rows``, or into one."""
-    buffer = RowBuffer()
+    """Regroup parts of any size into groups of ``n_rows``, or into one.
+
+    There is at least one group, so that a file without rows has its columns.
+    """
+    buffer, any_full = RowBuffer(), False
     for part in parts:
         start = 0
         while start < len(part):
@@ -100,8 +103,8 @@ def gather(parts: Iterable[Rows], n_rows: int | None = None) -> Iterator[Rows]:
             start = stop
             if buffer.n_rows == n_rows:
                 yield buffer.rows()
-                buffer = RowBuffer()
-    if n_rows is None or buffer.n_rows:
+                buffer, any_full = RowBuffer(), True
+    if buffer.n_rows or not any_full:
         yield buffer.rows()
 
 

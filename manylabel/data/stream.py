@@ -38,7 +38,8 @@ def iter_chunks(
     path : str or path-like
         The file, as in :func:`manylabel.read`.
     n_rows : int, default=10_000
-        Rows per chunk; the last may have fewer.
+        Rows per chunk; the last may have fewer. A file without rows is one chunk, which
+        has its columns.
     format, label_names, feature_names, n_labels, n_features, zero_based, labels_from
         As in :func:`manylabel.read`.
     skip_bad_lines : bool, default=False

@@ -125,7 +125,8 @@ class Profile:
             self._n_values += X.nnz
             self._n_bare_rows += int(np.count_nonzero(np.diff(X.indptr) == 0))
         if chunk.texts is not None:
-            self._characters.append(np.array([len(text) for text in chunk.texts]))
+            lengths = [len(text) for text in chunk.texts]
+            self._characters.append(np.array(lengths, np.int64))
 
     def _add_labels(self, labels: Array, counts: Ints) -> None:
         both = np.concatenate([self.labels, labels])

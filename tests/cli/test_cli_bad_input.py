@@ -148,6 +148,18 @@ def test_texts_are_refused_where_features_are_needed(cli, model, files, tmp_path
     assert not list(tmp_path.iterdir())
 
 
+def test_a_file_without_rows_is_refused_where_rows_are_needed(cli, model, tmp_path):
+    path, out = tmp_path / "bad", tmp_path / "out"
+    path.write_text("0 40 12\n")
+    for arguments in (
+        ("fit", path, "--model", out),
+        ("evaluate", model, "--data", path),
+        ("convert", path, out, "--to", "svmlight"),
+    ):
+        assert refuses(cli(*arguments), f"{path}: expected rows, found none.")
+    assert not out.exists()
+
+
 def test_skipped_lines_are_counted_on_standard_error(cli, tmp_path):
     path = tmp_path / "bad"
     path.write_text("3 2 3\n0 0:1\n0 0:x\n1 9:1\n")

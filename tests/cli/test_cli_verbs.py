@@ -68,6 +68,16 @@ def test_describe_reads_every_row_of_a_pipe(cli, files):
     os.close(reader)
 
 
+def test_describe_tells_the_columns_of_a_file_without_rows(cli, tmp_path):
+    (tmp_path / "none").write_text("0 2 3\n")
+    figures = json.loads(cli("describe", tmp_path / "none", "--json").out)
+    assert (figures["rows"], figures["features"], figures["labels"]) == (0, 2, 3)
+    for content in ("# nothing\n", "{}\n"):
+        (tmp_path / "none").write_text(content)
+        outcome = cli("describe", tmp_path / "none", "--skip-bad-lines", "--json")
+        assert json.loads(outcome.out)["rows"] == 0
+
+
 def test_describe_draws(cli, files, tmp_path):
     for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
         path = tmp_path / f"labels{suffix}"

@@ -127,8 +127,9 @@ def test_skipped_lines_are_counted_once_at_the_end(put):
     assert caught[0].message.count == 2
 
 
-def test_no_rows_give_no_chunks(put):
-    assert list(iter_chunks(put("0 3 4\n"))) == []
+def test_no_rows_give_one_chunk_with_the_columns(put):
+    (chunk,) = iter_chunks(put("0 3 4\n"))
+    assert (len(chunk), chunk.n_features, chunk.n_labels) == (0, 3, 4)
 
 
 @pytest.mark.parametrize("n_rows", [0, -1])

@@ -16,9 +16,16 @@ from sklearn.multioutput import MultiOutputClassifier
 
 import manylabel as ml
 from manylabel import losses
+from manylabel.base import OnlineClassifier
 from manylabel.evaluation import ledger, plot_runs, progression
 
 COSTS = ("hamming", "f1", "accuracy", "rank")
+ONLINE = [
+    thing
+    for name in ml.__all__
+    if isinstance(thing := getattr(ml, name), type)
+    and issubclass(thing, OnlineClassifier)
+]
 
 
 class Slow(BaseEstimator):
@@ -386,3 +393,31 @@ def test_a_learner_that_forgets_is_not_excused():
 
     with pytest.raises(NotFittedError):
         ml.progressive(Forgetful(), X0 * 2, Y0 * 2)
+
+
+class Plain:
+    """Hides the private method of a learner."""
+
+    def __init__(self, learner):
+        self.learner = learner
+
+    def partial_fit(self, X, Y):
+        """Learn by the public method."""
+        self.learner.partial_fit(X, sp.csr_array(Y))
+
+    def predict(self, X):
+        """Predict by the public method."""
+        return self.learner.predict(X)
+
+
+@pytest.mark.parametrize("kind", ONLINE, ids=lambda kind: kind.__name__)
+def test_our_learners_are_as_good_by_the_quick_way(kind):
+    X, Y = problem(n=50)
+    quick, public = kind(), kind()
+    run = ml.progressive(quick, sp.csr_array(X), Y)
+    expected = ml.progressive(Plain(public), sp.csr_array(X), Y)
+    assert_array_equal(run.running, expected.running)
+    state, other = quick.get_state(), public.get_state()
+    assert state.keys() == other.keys()
+    for name in state:
+        assert_array_equal(state[name], other[name])

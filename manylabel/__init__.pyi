@@ -16,6 +16,7 @@ from .evaluation import Report as Report
 from .evaluation import Run as Run
 from .evaluation import evaluate as evaluate
 from .evaluation import progressive as progressive
+from .online import CSDPP as CSDPP
 from .online import OnlineBinaryRelevance as OnlineBinaryRelevance
 from .online import OnlineCompressedSensing as OnlineCompressedSensing
 from .online import OnlineRandomProjection as OnlineRandomProjection

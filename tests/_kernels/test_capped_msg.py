@@ -1,0 +1,96 @@
+"""Capped MSG: its step, its projection, and that the basis stays orthonormal."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from manylabel._kernels import capped_msg
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def project_by_bisection(values, total):
+    low, high = -values.max() - 1, 2 - values.min()
+    for _ in range(100):
+        middle = (low + high) / 2
+        too_small = np.clip(values + middle, 0, 1).sum() < total
+        low, high = (middle, high) if too_small else (low, middle)
+    return np.clip(values + high, 0, 1)
+
+
+class Learner:
+    """The kernel with its state."""
+
+    def __init__(self, n_components, n_labels):
+        self.size = 0
+        self.basis = np.zeros((n_components + 2, n_labels))
+        self.sigma = np.zeros(n_components + 2)
+        self.rotation = np.zeros((n_components + 2, n_components + 2))
+        self.n_components = n_components
+
+    def step(self, vector, rate):
+        """Take one step."""
+        self.size = capped_msg.update(
+            *(vector, rate, self.n_components, self.size),
+            *(self.basis, self.sigma, self.rotation),
+        )
+
+    @property
+    def matrix(self):
+        """Return U = Q' diag(sigma) Q."""
+        rows = self.basis[: self.size]
+        return rows.T @ (self.sigma[: self.size, None] * rows)
+
+
+@given(SEEDS, st.integers(1, 8), st.sampled_from([0.1, 1.0, 5.0]), st.booleans())
+def test_projection_agrees_with_bisection(seed, n, scale, ties):
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.normal(size=n) * scale)[::-1].copy()
+    values = np.round(values) if ties else values
+    total = int(rng.integers(0, n + 1))
+    out = np.full(n, np.nan)
+    capped_msg.project_sum(values, total, out)
+    assert_allclose(out, project_by_bisection(values, total), atol=1e-9)
+
+
+@given(SEEDS, st.integers(1, 4), st.integers(5, 8))
+def test_step_is_the_capped_and_projected_gradient_step(seed, n_components, n_labels):
+    """Compare with the eigendecomposition of the whole matrix (Arora et al. 2013)."""
+    rng = np.random.default_rng(seed)
+    learner = Learner(n_components, n_labels)
+    for t in range(1, 12):
+        vector = rng.normal(size=n_labels) / np.sqrt(n_labels)
+        moved = learner.matrix + 0.5 / t * np.outer(vector, vector)
+        values, vectors = np.linalg.eigh(moved)
+        kept = min(t, n_components + 1)
+        sigma = project_by_bisection(values[::-1][:kept], min(n_components, kept))
+        rows = vectors.T[::-1][:kept]
+        learner.step(vector, 0.5 / t)
+        assert_allclose(learner.matrix, rows.T @ (sigma[:, None] * rows), atol=1e-7)
+
+
+def test_basis_stays_orthonormal_over_many_steps():
+    rng = np.random.default_rng(0)
+    learner = Learner(3, 10)
+    for t in range(1, 20_001):
+        learner.step(np.sign(rng.normal(size=10)) / np.sqrt(10), 2 / np.sqrt(t) * 0.3)
+    rows = learner.basis[: learner.size]
+    assert_allclose(rows @ rows.T, np.eye(4), atol=1e-9)
+
+
+def test_rotation_tells_where_the_rows_went():
+    rng = np.random.default_rng(0)
+    learner = Learner(2, 6)
+    for _ in range(5):
+        old, size = learner.basis[: learner.size].copy(), learner.size
+        learner.step(rng.normal(size=6), 0.3)
+        overlap = learner.basis[: learner.size] @ old.T
+        assert_allclose(learner.rotation[: learner.size, :size], overlap, atol=1e-12)
+
+
+def test_a_repeated_vector_adds_no_direction():
+    learner = Learner(3, 5)
+    for _ in range(4):
+        learner.step(np.ones(5) / np.sqrt(5), 0.5)
+    assert learner.size == 1

@@ -1,0 +1,270 @@
+"""CSDPP: Algorithm 1 written slowly, its theory, and the laws of streams."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from manylabel import CSDPP
+from manylabel.losses import as_cost, label_weights
+
+UNSEEN = np.finfo(np.float32).min
+
+
+def project(values, total):
+    shifts = np.linspace(-values.max() - 1, 2 - values.min(), 3)
+    for _ in range(100):
+        shifts[1] = shifts[[0, 2]].mean()
+        shifts[0 if np.clip(values + shifts[1], 0, 1).sum() < total else 2] = shifts[1]
+    return np.clip(values + shifts[2], 0, 1)
+
+
+def reference(X, Y, cost, M, basis="transform"):
+    """Chu, Huang & Lin 2019, Algorithm 1: dense, slow, obvious. Returns P'W'x.
+
+    ``H`` is W P, the regressor to labels, so that no sign or rotation matters: a basis
+    transform projects it on the new P (equation 12), a correction leaves it whole. Ends
+    where rounding decides: a score of nothing, or two directions of equal strength.
+    """
+    X = np.hstack([X, np.ones((len(X), 1))])
+    K, scores = Y.shape[1], []
+    inverse, H, U = np.eye(X.shape[1]), np.zeros((X.shape[1], K)), np.zeros((K, K))
+    P, counts, order = np.zeros((0, K)), np.zeros(K), np.arange(K)
+    for t, (x, y) in enumerate(zip(X, Y, strict=True), start=1):
+        score = np.where(counts, (H.T @ x) @ P.T @ P, UNSEEN)
+        scores.append(score)
+        if (np.abs(score) < 1e-6).any():
+            break
+        weights = label_weights(y, (score > 0).astype(int), cost, order)
+        target = np.sqrt(weights) * (2 * y - 1)
+        for k in np.flatnonzero(y):  # of equal counts, the first to get there leads
+            counts[k] += 1
+            order = order[np.argsort(-counts[order], kind="stable")]
+        v = target / max(1, np.linalg.norm(target))
+        moved = U + 2 / np.sqrt(t) * M / K * np.outer(v, v)
+        values, vectors = (part[..., ::-1] for part in np.linalg.eigh(moved))
+        rank = min((values > 1e-9).sum(), M + 1)
+        if rank > M and values[M - 1] - values[M] < 1e-6:
+            break
+        if v.any():
+            Q = vectors.T[:rank]
+            U = Q.T @ np.diag(project(values[:rank], min(M, rank))) @ Q
+            P = Q[:M]
+        gain = inverse @ x / (1 + x @ inverse @ x)
+        inverse -= np.outer(gain, inverse @ x)
+        H = H @ P.T @ P if basis == "transform" else H
+        error = target - H.T @ x
+        H = H + np.outer(gain, error @ P.T @ P if basis == "transform" else error)
+    return np.array(scores)
+
+
+def stream(learner, X, Y):
+    """Return the scores of each row before it is learnt."""
+    learner.fit(X[:1], Y[:1])
+    scores = [np.full(Y.shape[1], UNSEEN)]
+    for x, y in zip(X[1:], Y[1:], strict=True):
+        scores.append(learner.decision_function(x[None])[0])
+        learner.partial_fit(x[None], y[None])
+    return np.array(scores)
+
+
+@st.composite
+def problems(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d, K = draw(st.tuples(st.integers(2, 15), st.integers(1, 5), st.integers(2, 6)))
+    X = (rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.7)).astype(np.float32)
+    return X, (rng.random((n, K)) < 0.4).astype(int)
+
+
+@settings(max_examples=30)
+@given(problems(), st.sampled_from(["hamming", "f1", "accuracy", "rank"]), st.data())
+def test_follows_the_paper(problem, cost, data):
+    X, Y = problem
+    M = data.draw(st.integers(1, Y.shape[1]))
+    basis = data.draw(st.sampled_from(["transform", "correct"]))
+    learner = CSDPP(cost=cost, n_components=M, basis=basis)
+    slow = reference(X, Y, cost, M, basis)
+    assert_allclose(stream(learner, X, Y)[: len(slow)], slow, atol=1e-5)
+
+
+@given(problems(), st.data())
+def test_chunks_do_not_matter(problem, data):
+    X, Y = problem
+    settings = {
+        "selection": data.draw(st.sampled_from(["greedy", "sampled"])),
+        "order": data.draw(st.sampled_from(["frequent", "given", "random"])),
+        "regressor": data.draw(st.sampled_from(["ridge", "gradient"])),
+        "propensity": data.draw(st.sampled_from([None, 0.5, "running"])),
+    }
+    cut = data.draw(st.integers(1, len(X) - 1))
+    whole = CSDPP(cost="f1", **settings).fit(X, Y)
+    parts = CSDPP(cost="f1", **settings).fit(X[:cut], Y[:cut])
+    for x, y in zip(X[cut:], Y[cut:], strict=True):
+        parts.learn_one({j: x[j] for j in np.flatnonzero(x)}, np.flatnonzero(y))
+    for name, value in whole.get_state().items():
+        assert_array_equal(parts.get_state()[name], value, err_msg=name)
+
+
+@given(problems())
+def test_correction_is_batch_ridge_regression_on_encoded_labels(problem):
+    """Equation 6: W of PBC solves the whole regression for the present code."""
+    X, Y = problem
+    learner = CSDPP(cost="hamming", n_components=0.5, basis="correct").fit(X, Y)
+    rows = np.hstack([X, np.ones((len(X), 1))]).astype(float)
+    P = learner.basis_[learner.picked_[: learner.counters_[2]]]
+    codes = (2 * Y - 1) / np.sqrt(Y.shape[1]) @ P.T
+    W = np.linalg.solve(rows.T @ rows + np.eye(rows.shape[1]), rows.T @ codes)
+    seen = Y.any(axis=0)
+    assert_allclose(
+        learner.decision_function(X)[:, seen], (rows @ W @ P)[:, seen], atol=1e-8
+    )
+
+
+@given(problems())
+def test_transform_equals_correction_in_the_full_space(problem):
+    """With as many components as labels a full basis loses nothing."""
+    X, Y = problem
+    X, Y = np.tile(X, (8, 1)), np.tile(Y, (8, 1))
+    Y[: Y.shape[1]] = np.eye(Y.shape[1])  # the first rows span all labels
+    basis_is_full = CSDPP(n_components=1.0).fit(X, Y)
+    if basis_is_full.counters_[2] < Y.shape[1]:
+        return
+    transform = stream(CSDPP(n_components=1.0), X, Y)
+    correct = stream(CSDPP(n_components=1.0, basis="correct"), X, Y)
+    assert_allclose(transform, correct, atol=1e-6)
+
+
+def test_sampled_code_has_the_expectation_of_lemma_2():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 4)), rng.integers(0, 2, size=(40, 6))
+    total, n_draws = np.zeros((6, 6)), 1000
+    for seed in range(n_draws):
+        learner = CSDPP(n_components=3, selection="sampled", random_state=seed)
+        learner.fit(X, Y)
+        P = learner.basis_[learner.picked_]
+        total += P.T @ P
+    rows, sigma = learner.basis_[:4], learner.sigma_[:4]
+    U = rows.T @ (sigma[:, None] * rows)
+    assert_allclose(total / n_draws, U, atol=0.08)
+
+
+@pytest.mark.parametrize("cost", ["hamming", "f1", "accuracy", "rank"])
+def test_bound_of_theorem_5_holds_on_every_row(cost):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 5))
+    Y = (X @ rng.normal(size=(5, 7)) > 0.5).astype(int)
+    Y[0] = 1  # every label has been seen, so that all are predicted by their score
+    learner = CSDPP(cost=cost, n_components=3, order="given").fit(X[:1], Y[:1])
+    for x, y in zip(X[1:], Y[1:], strict=True):
+        P = learner.basis_[learner.picked_[: learner.counters_[2]]]
+        score = learner.decision_function(x[None])[0]
+        y_hat = (score > 0).astype(int)
+        target = np.sqrt(label_weights(y, y_hat, cost)) * (2 * y - 1)
+        missed = target - P.T @ (P @ target)
+        code = np.append(x, 1.0).astype(np.float32) @ learner.weights_
+        bound = ((code[: len(P)] - P @ target) ** 2).sum() + (missed**2).sum()
+        assert as_cost(cost)(y, y_hat) <= bound + 1e-9
+        learner.partial_fit(x[None], y[None])
+
+
+class OwnF1:
+    """F1 loss, as a user would write it from counts."""
+
+    def from_counts(self, hits, n_true, n_predicted, n_labels):
+        """Return the cost of each row."""
+        return 1 - 2 * hits / np.maximum(n_true + n_predicted, 1)
+
+
+def own_f1(y, y_hat):
+    return 1 - 2 * (y * y_hat).sum() / max(y.sum() + y_hat.sum(), 1)
+
+
+@pytest.mark.parametrize("own", [OwnF1(), own_f1], ids=["counts", "function"])
+def test_own_costs_learn_what_named_ones_do(own):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    Y = (X @ rng.normal(size=(4, 5)) > 0.5).astype(int)
+    Y[:, 0] = 1  # no row is empty: there the two conventions differ
+    expected = CSDPP(cost="f1", n_components=3).fit(X, Y).weights_
+    ours = CSDPP(cost=own, n_components=3).fit(X, Y).weights_
+    assert_allclose(ours, expected, atol=1e-9)
+
+
+def test_propensity_corrects_what_hidden_labels_cost():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 6))
+    Y = (X @ rng.normal(size=(6, 8)) > 0.3).astype(int)
+    hidden = Y * (rng.random(Y.shape) < 0.3)
+    losses = {}
+    for name, labels, propensity in (
+        ("complete", Y, None),
+        ("plain", hidden, None),
+        ("corrected", hidden, 0.3),
+    ):
+        learner = CSDPP(cost="f1", n_components=4, propensity=propensity)
+        predicted = learner.fit(X[:1000], labels[:1000]).predict(X[1000:])
+        truths = zip(Y[1000:], predicted, strict=True)
+        losses[name] = np.mean([as_cost("f1")(y, z) for y, z in truths])
+    won_back = (losses["plain"] - losses["corrected"]) / (
+        losses["plain"] - losses["complete"]
+    )
+    assert won_back > 0.6
+
+
+def test_sparse_rows_are_learnt_as_dense_ones():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(30, 5)), rng.integers(0, 2, size=(30, 4))
+    dense, sparse = CSDPP().fit(X, Y), CSDPP().fit(sp.csr_array(X), sp.csr_array(Y))
+    assert_array_equal(dense.weights_, sparse.weights_)
+
+
+BAD = {
+    "wrong width": ([[1.0, 2.0, 3.0]], [[1, 0, 0]], "3 features"),
+    "not a number": ([[1.0, np.nan]], [[1, 0, 0]], "Got NaN"),
+    "other labels": ([[1.0, 2.0]], [[1, 0]], "must have 3 columns"),
+    "no labels": ([[1.0, 2.0]], [[2, 0, 0]], "only 0 and 1"),
+    "too many rows": ([[1.0, 2.0]], [[1, 0, 0], [1, 0, 0]], "must have 1 rows"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_leaves_the_learner_as_it_was(name):
+    X, Y, message = BAD[name]
+    learner = CSDPP(n_components=2).fit(np.eye(2), [[1, 0, 1], [0, 1, 0]])
+    before = {key: np.copy(value) for key, value in learner.get_state().items()}
+    with pytest.raises(ValueError, match=message):
+        learner.partial_fit(X, Y)
+    for bad_x, bad_y in (({2: 1.0}, {0}), ({0: 1.0}, {3}), ({-1: 1.0}, {0})):
+        with pytest.raises(ValueError, match="must have columns from 0 to"):
+            learner.learn_one(bad_x, bad_y)
+    for key, value in learner.get_state().items():
+        assert_array_equal(value, before[key], err_msg=key)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"cost": "loss"}, "cost must be one of"),
+        ({"basis": "turn"}, "basis must be one of transform, correct, none"),
+        ({"selection": "best"}, "selection must be one of greedy, sampled"),
+        ({"regressor": "svm"}, "regressor must be one of ridge, gradient"),
+        ({"order": "alphabet"}, "order must be one of frequent, given, random"),
+        ({"n_components": 0}, "n_components == 0"),
+        ({"n_components": 1.5}, r"n_components == 1\.5"),
+        ({"reg": 0}, "reg == 0"),
+        ({"max_boost": 0.5}, r"max_boost == 0\.5"),
+        ({"propensity": [0.5]}, "propensity must have 3 values"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        CSDPP(**parameters).fit(np.eye(2), [[1, 0, 1], [0, 1, 0]])
+
+
+def test_ridge_refuses_many_features_and_names_the_way_out():
+    X = sp.csr_array((2, 20_001))
+    with pytest.raises(ValueError, match="Got 20001: use regressor"):
+        CSDPP().fit(X, [[1, 0], [0, 1]])
+    CSDPP(regressor="gradient").fit(X, [[1, 0], [0, 1]])

@@ -1,7 +1,7 @@
 """The border: everything a user passes is checked and converted here, once."""
 
 from collections.abc import Mapping
-from math import ceil
+from math import ceil, isfinite
 from numbers import Integral, Real
 from typing import Any
 
@@ -54,12 +54,12 @@ def labels(
         )
     matrix = _matrix(Y, name)
     _check_shape(matrix.shape, n_rows, n_labels, name)
-    result = _canonical(matrix, np.float32)
+    result = _canonical(matrix, matrix.dtype)  # rounding first would hide a 1.00000001
     if not (result.data == 1).all():
         result = result.copy()
         result.eliminate_zeros()
         _check_binary(result.data, name)
-    return result
+    return result.astype(np.float32)
 
 
 def row(entries: Mapping[int, float], width: int, name: str) -> CSR:
@@ -138,6 +138,17 @@ def propensities(propensity: Any, n_labels: int) -> Floats:
             f"propensity must lie in (0, 1]. Got {values[label]:g} for label {label}."
         )
     return values.astype(np.float64)
+
+
+def number(
+    value: Any, name: str, *, above: float | None = None, least: float | None = None
+) -> float:
+    """Return a finite number above one bound, or not below another."""
+    bound, strict = (above, "neither") if above is not None else (least, "left")
+    check_scalar(value, name, Real, min_val=bound, include_boundaries=strict)
+    if not isfinite(value):
+        raise ValueError(f"{name} must be finite. Got {value}.")
+    return float(value)
 
 
 def cutoffs(k: Any, name: str = "k") -> tuple[int, ...]:

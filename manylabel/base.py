@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel, persistence
@@ -23,8 +21,8 @@ PAIRS_AT_ONCE = 1 << 18
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose target is a 0/1 matrix of shape (n_rows, n_labels).
 
-    A subclass has ``fit``, which calls ``_begin_fit``, and ``_scores``. Labels are
-    ranked by score, equal scores by column number.
+    A subclass has ``fit``, which calls ``_begin_fit``, ``_scores``, and
+    ``_state_shapes``. Labels are ranked by score, equal scores by column number.
     """
 
     classes_: Array
@@ -79,9 +77,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             The stored entries are the predictions, zero and negative scores too. No
             dense array of this shape is made on the way.
         """
-        check_scalar(k, "k", Integral, min_val=1)
+        (depth,) = _validation.cutoffs(k)
         X = self._known_features(X)
-        tasks = ((chunk, k) for (chunk,) in self._chunks(X))
+        tasks = ((chunk, depth) for (chunk,) in self._chunks(X))
         return sp.vstack(parallel.run(self._topk, tasks, self._n_jobs()), format="csr")
 
     def save(self, path: str | Path) -> None:
@@ -97,9 +95,28 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         )
 
     def set_state(self, state: dict[str, Any]) -> Self:
-        """Take over what another estimator of the same class learnt."""
-        self.__dict__.update(persistence.unflatten(state))
+        """Take over what another estimator of the same class learnt.
+
+        What does not fit together is refused, because kernels trust it.
+        """
+        before = dict(self.__dict__)
+        try:
+            self.__dict__.update(persistence.unflatten(state))
+            self._check_state()
+        except Exception:
+            self.__dict__ = before
+            raise
         return self
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shape that each learnt array must have."""
+        raise NotImplementedError
+
+    def _check_state(self) -> None:
+        for name, shape in self._state_shapes().items():
+            found = getattr(self, name).shape
+            if found != shape:
+                raise ValueError(f"{name} must have shape {shape}. Got {found}.")
 
     def _scores(self, X: CSR) -> Array:
         """Return the scores of checked rows, shape (n_rows, n_labels)."""
@@ -137,9 +154,14 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return n_jobs
 
     def _begin_fit(self, X: MatrixLike, Y: MatrixLike) -> tuple[CSR, CSR]:
-        """Check features and labels, note their shapes, and return them as CSR."""
+        """Check features and labels, forget what was learnt, and return them as CSR."""
         checked = _validation.features(self, X, reset=True)
         labels = _validation.labels(Y, n_rows=checked.shape[0])
+        if labels.shape[1] == 0:
+            raise ValueError("Y must have at least one column, a label. Got none.")
+        kept = ("n_features_in_", "feature_names_in_")
+        for name in [n for n in vars(self) if n.endswith("_") and n not in kept]:
+            delattr(self, name)
         self.classes_ = np.arange(labels.shape[1])
         self.sparse_output_ = bool(sp.issparse(Y))
         return checked, labels

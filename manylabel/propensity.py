@@ -194,8 +194,8 @@ class Propensity(BaseEstimator):  # type: ignore[misc]
         Propensity
             Itself.
         """
-        check_scalar(self.a, "a", Real, min_val=0)
-        check_scalar(self.b, "b", Real, min_val=0, include_boundaries="neither")
+        _validation.number(self.a, "a", least=0)
+        _validation.number(self.b, "b", above=0)
         Y = _validation.labels(Y)
         if self.values is not None:
             self.values_ = _validation.propensities(self.values, Y.shape[1])

@@ -182,3 +182,9 @@ def test_values_outside_the_unit_interval_are_refused(wrong):
 def test_wrong_input_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("wrong", [{"a": np.nan}, {"b": np.inf}])
+def test_constants_must_be_finite(wrong):
+    with pytest.raises(ValueError, match="must be finite"):
+        Propensity(**wrong).fit([[1, 0], [0, 1]])

@@ -90,6 +90,14 @@ class LabelPowerset(MultiLabelClassifier):
         labelsets.label_margins(set_scores, sets.indptr, sets.indices, out)
         return out
 
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"labelsets_": (len(self.separator_.classes_), len(self.classes_))}
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.separator_.n_features_in_ != self.n_features_in_:
+            raise ValueError("separator_ must have the features of the whole.")
+
     def _n_scores(self) -> int:
         return int(max(self.labelsets_.shape))
 

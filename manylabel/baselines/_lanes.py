@@ -16,7 +16,7 @@ STEP = 32  # the vectorised loops take so many lanes at a step, so widths are mu
 FIRST_STOP = 32  # passes; most labels need fewer when rows have unit length
 
 
-class Problem(NamedTuple):
+class Shared(NamedTuple):
     """What all labels share: rows, the rows of each label (CSC), and settings."""
 
     rows: CSR
@@ -47,9 +47,9 @@ class Lanes:
     state: NDArray[np.uint64]
 
     @classmethod
-    def start(cls, problem: Problem, labels: Array) -> Self:
+    def start(cls, shared: Shared, labels: Array) -> Self:
         """Return the lanes of ``labels`` before the first pass."""
-        (n_rows, n_features), width = problem.rows.shape, _width(len(labels))
+        (n_rows, n_features), width = shared.rows.shape, _width(len(labels))
         return cls(
             labels=labels,
             weights=np.zeros((n_features + 1, width), np.float32),
@@ -58,16 +58,16 @@ class Lanes:
             role=np.zeros((n_rows, width), np.int8),
             bound=np.full(width, np.inf, np.float32),
             order=np.arange(n_rows),
-            state=np.array([problem.seed]),
+            state=np.array([shared.seed]),
         )
 
-    def advance(self, problem: Problem, until: int) -> None:
+    def advance(self, shared: Shared, until: int) -> None:
         """Take passes until every lane has converged or taken ``until`` of them."""
-        rows = problem.rows
+        rows = shared.rows
         linear.solve(
             *(rows.indptr, rows.indices, rows.data),
-            *(problem.y_indptr, problem.y_indices, problem.bias),
-            *(problem.curvature, problem.diagonal, problem.tolerance, until),
+            *(shared.y_indptr, shared.y_indices, shared.bias),
+            *(shared.curvature, shared.diagonal, shared.tolerance, until),
             *(self.labels, self.weights, self.n_iter, self.alpha, self.role),
             *(self.bound, self.order, self.state),
         )
@@ -107,28 +107,29 @@ class Fitted(NamedTuple):
     n_iter: Ints
 
 
-def fit_labels(problem: Problem, labels: Array, prune: float) -> list[Fitted]:
+def fit_labels(shared: Shared, labels: Array, prune: float) -> list[Fitted]:
     """Fit ``labels``; those that outlast their block are packed into new blocks.
 
     One slow label would otherwise drag a block of finished ones along. Only slow labels
     are kept between rounds, so an easy problem holds one block in memory.
     """
     fitted: list[Fitted] = []
-    until = min(FIRST_STOP, problem.max_iter)
+    until = min(FIRST_STOP, shared.max_iter)
     shares = (labels[i : i + LANES] for i in range(0, len(labels), LANES))
-    blocks = (Lanes.start(problem, share) for share in shares)
+    blocks = (Lanes.start(shared, share) for share in shares)
     while True:
         slow: list[tuple[Lanes, Array]] = []
         for block in blocks:
-            block.advance(problem, until)
-            is_done = (block.n_iter < 0) | (until == problem.max_iter)
+            block.advance(shared, until)
+            is_done = (block.n_iter < 0) | (until == shared.max_iter)
             fitted.append(_collect(block, np.flatnonzero(is_done), prune))
             if not is_done.all():
-                slow.append((block, np.flatnonzero(~is_done)))
+                late = np.flatnonzero(~is_done)
+                slow.append((Lanes.join([(block, late)]), np.arange(len(late))))
         if not slow:
             return fitted
         blocks = (Lanes.join(parts) for parts in _full_blocks(slow))
-        until = min(2 * until, problem.max_iter)
+        until = min(2 * until, shared.max_iter)
 
 
 def _width(n_labels: int) -> int:

@@ -1,7 +1,7 @@
 """One linear SVM per label."""
 
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +10,11 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
-from manylabel import parallel
+from manylabel import _validation, parallel
 from manylabel._kernels import linear
 from manylabel._typing import CSR, Array, Ints, MatrixLike, RandomState, Singles
 from manylabel.base import MultiLabelClassifier
-from manylabel.baselines._lanes import LANES, Fitted, Problem, fit_labels
+from manylabel.baselines._lanes import LANES, Fitted, Shared, fit_labels
 
 # Labels of one task: enough to repack slow ones, few enough to remember their state.
 LABELS_PER_TASK = 4 * LANES
@@ -128,9 +128,9 @@ class OneVsRest(MultiLabelClassifier):
         counts = np.diff(by_label.indptr)
         # Labels of like frequency take a like number of passes.
         seen = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-        problem = self._problem(rows, by_label)
+        shared = self._shared(rows, by_label)
         n_tasks = _n_tasks(len(seen), effective_n_jobs(self.n_jobs))
-        tasks = ((problem, seen[i::n_tasks], self.prune) for i in range(n_tasks))
+        tasks = ((shared, seen[i::n_tasks], self.prune) for i in range(n_tasks))
         fitted = parallel.run(fit_labels, tasks, self.n_jobs)
         self._gather([block for blocks in fitted for block in blocks])
         return self
@@ -145,11 +145,11 @@ class OneVsRest(MultiLabelClassifier):
         )
         return out
 
-    def _problem(self, rows: CSR, by_label: Any) -> Problem:
+    def _shared(self, rows: CSR, by_label: Any) -> Shared:
         bias, diagonal = float(bool(self.fit_intercept)), 0.5 / self.C
         norms = np.empty(rows.shape[0])
         linear.squared_norms(rows.indptr, rows.data, norms)
-        return Problem(
+        return Shared(
             rows=rows,
             y_indptr=by_label.indptr,
             y_indices=by_label.indices,
@@ -185,11 +185,20 @@ class OneVsRest(MultiLabelClassifier):
             )
 
     def _check_parameters(self) -> None:
-        for name in ("C", "tol"):
-            value = getattr(self, name)
-            check_scalar(value, name, Real, min_val=0, include_boundaries="neither")
+        C = _validation.number(self.C, "C", above=0)
+        if 0.5 / C > float(np.finfo(np.float32).max):
+            raise ValueError(f"C must be larger, or 1 / C is infinite. Got {C}.")
+        _validation.number(self.tol, "tol", above=0)
+        _validation.number(self.prune, "prune", least=0)
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
-        check_scalar(self.prune, "prune", Real, min_val=0)
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        n_labels = len(self.classes_)
+        return {
+            "weights_": (self.n_features_in_, n_labels),
+            "intercept_": (n_labels,),
+            "n_iter_": (n_labels,),
+        }
 
 
 def _unit_rows(X: CSR) -> CSR:
@@ -197,8 +206,8 @@ def _unit_rows(X: CSR) -> CSR:
     norms = np.empty(X.shape[0])
     linear.squared_norms(X.indptr, X.data, norms)
     scale = 1 / np.sqrt(norms, where=norms > 0, out=np.ones_like(norms))
-    data = X.data * np.repeat(scale, np.diff(X.indptr)).astype(np.float32)
-    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+    data = X.data * np.repeat(scale, np.diff(X.indptr))  # float64: 1 / 1e-40 is finite
+    return sp.csr_array((data.astype(np.float32), X.indices, X.indptr), shape=X.shape)
 
 
 def _n_tasks(n_labels: int, n_jobs: int) -> int:

@@ -53,5 +53,8 @@ class Popularity(MultiLabelClassifier):
         self.frequency_ = (counts / labels.shape[0]).astype(np.float32)
         return self
 
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"frequency_": (len(self.classes_),)}
+
     def _scores(self, X: CSR) -> Array:
         return np.tile(self.frequency_ - np.float32(0.5), (X.shape[0], 1))

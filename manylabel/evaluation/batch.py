@@ -93,17 +93,21 @@ class Evaluation:
         """
         if scores is not None and predictions is None and _is_binary_dtype(scores):
             scores, predictions = None, scores
-        # Both views are made before any metric changes: bad input leaves no trace.
+        # All terms are made before any metric changes: bad input leaves no trace.
         views: list[tuple[list[Metric], Any]] = []
         if scores is not None:
             ranked = Ranked.of(Y, scores, self.depth, self.propensity)
             views.append((self._ranking, ranked))
         if predictions is not None:
             views.append((self._sets, Compared.of(Y, predictions)))
+        taken = [
+            (metric, metric.terms(view), view)
+            for metrics, view in views
+            for metric in metrics
+        ]
         self._agree_on_kinds(scores is not None, predictions is not None)
-        for metrics, view in views:
-            for metric in metrics:
-                metric.add(view)
+        for metric, terms, view in taken:
+            metric.take(terms, view)
         return self
 
     def merge(self, other: "Evaluation") -> Self:

@@ -48,23 +48,37 @@ class Metric(ABC):
 
     def add(self, view: Any) -> Self:
         """Take a chunk that was ranked or compared for several metrics at once."""
-        self._agree_on_labels(view.n_labels)
-        self._accumulate(self._terms(view))
+        return self.take(self.terms(view), view)
+
+    def take(self, terms: Array, view: Any) -> Self:
+        """Take what :meth:`terms` made of a chunk; nothing can go wrong any more."""
+        self.n_labels = view.n_labels
+        self._accumulate(terms)
         self.n_rows += view.n_rows
         return self
 
+    def terms(self, view: Any) -> Array:
+        """Return what a chunk would add, or raise; nothing changes."""
+        self._agree_on_labels(view.n_labels)
+        return self._terms(view)
+
     def merge(self, other: Self) -> Self:
         """Take the rows that a metric of the same kind has seen; return itself."""
-        if type(other) is not type(self) or other.key != self.key:
+        if type(other) is not type(self) or not self._is_like(other):
             name = getattr(other, "key", type(other).__name__)
             raise ValueError(
                 f"{self.key} can be merged only with its own kind. Got {name}."
             )
         if other.n_rows:
             self._agree_on_labels(other.n_labels)
+            self.n_labels = other.n_labels
             self._sums = self._sums + other._sums
             self.n_rows += other.n_rows
         return self
+
+    def _is_like(self, other: Self) -> bool:
+        """Return whether both measure the same thing."""
+        return self.key == other.key
 
     @abstractmethod
     def _terms(self, view: Any) -> Array:
@@ -83,7 +97,6 @@ class Metric(ABC):
                 f"Y must have {self.n_labels} columns, as in the first chunk. "
                 f"Got {n_labels}."
             )
-        self.n_labels = n_labels
 
 
 class LabelMetric(Metric):

@@ -60,6 +60,13 @@ class PropensityMetric(RankingMetric):
             [self._gain(view, view.gains), self._gain(view, view.best_gains)], axis=1
         )
 
+    def _is_like(self, other: Self) -> bool:
+        mine, theirs = (
+            np.asarray(getattr(metric.propensity, "values_", metric.propensity))
+            for metric in (self, other)
+        )
+        return super()._is_like(other) and np.array_equal(mine, theirs)
+
     @abstractmethod
     def _gain(self, view: Ranked, gains: Floats) -> Floats:
         """Return what gains in ranked order are worth to each row."""

@@ -6,8 +6,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from manylabel import OneVsRest, evaluate, read
+from manylabel import OneVsRest, evaluate, load, read
 from manylabel.baselines import _lanes
+from manylabel.exceptions import ArchiveError
 
 # Extreme Classification Repository, row 1-vs-All: P@1, P@3, P@5.
 PUBLISHED = {"bibtex": (62.62, 39.09, 28.79), "delicious": (65.02, 58.88, 53.28)}
@@ -86,6 +87,10 @@ def test_a_slow_label_is_reported(problem):
         ({"tol": -1.0}, "tol == -1.0, must be > 0"),
         ({"max_iter": 0}, "max_iter == 0, must be >= 1"),
         ({"prune": -0.1}, "prune == -0.1, must be >= 0"),
+        ({"C": float("nan")}, "C must be finite. Got nan."),
+        ({"C": 1e-300}, "C must be larger"),
+        ({"tol": float("nan")}, "tol must be finite"),
+        ({"prune": float("inf")}, "prune must be finite"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters, message, problem):
@@ -93,9 +98,9 @@ def test_wrong_parameters_are_refused(parameters, message, problem):
         OneVsRest(**parameters).fit(*problem)
 
 
-@pytest.mark.parametrize("k", [0, -1])
+@pytest.mark.parametrize("k", [0, -1, 1.5, True])
 def test_topk_needs_a_positive_k(k, problem):
-    with pytest.raises(ValueError, match="must be >= 1"):
+    with pytest.raises(ValueError, match="k must be a positive integer"):
         OneVsRest().fit(*problem).predict_topk(problem[0], k=k)
 
 
@@ -108,6 +113,9 @@ def test_topk_needs_a_positive_k(k, problem):
         ([[1.0]], [[2]], "Y must hold only 0 and 1. Got 2."),
         ([[1.0]], [[-1]], "Y must hold only 0 and 1. Got -1."),
         ([[1.0]], [[np.nan]], "Y must hold only 0 and 1. Got nan."),
+        ([[1.0]], [[1.00000000001]], "Y must hold only 0 and 1. Got 1."),
+        ([[1.0]], [[1e-60]], "Y must hold only 0 and 1. Got 1e-60."),
+        ([[1.0]], np.zeros((1, 0)), "Y must have at least one column"),
         ([[1.0]], [[1], [0]], "Y must have 1 rows. Got 2."),
         ([[1.0]], [1], "Y must be a matrix"),
     ],
@@ -116,3 +124,37 @@ def test_topk_needs_a_positive_k(k, problem):
 def test_wrong_data_are_refused(X, Y, message):
     with pytest.raises(ValueError, match=message):
         OneVsRest().fit(X, Y)
+
+
+def test_tiny_rows_are_scaled_as_others():
+    X = np.array([[1e-40, 0.0], [0.0, 1e-40], [1.0, 0.0], [0.0, 1.0]], np.float32)
+    model = OneVsRest().fit(X, [[1], [0], [1], [0]])
+    assert_array_equal(model.predict(X), [[1], [0], [1], [0]])
+
+
+def test_a_new_fit_forgets_everything(problem):
+    X, Y = problem
+    model = OneVsRest().fit(X, Y)
+    model.label_names_ = ("a", "b", "c", "d", "e")
+    assert not hasattr(model.fit(X, Y[:, :2]), "label_names_")
+
+
+@pytest.mark.parametrize("name", ["weights_", "intercept_", "n_iter_"])
+def test_a_state_that_does_not_fit_together_is_refused(name, problem):
+    model = OneVsRest().fit(*problem)
+    wrong = OneVsRest().fit(problem[0][:, :4], problem[1][:, :3])
+    before = model.decision_function(problem[0])
+    mixed = model.get_state() | {
+        key: value for key, value in wrong.get_state().items() if key.startswith(name)
+    }
+    with pytest.raises(ValueError, match=f"{name} must have shape"):
+        model.set_state(mixed)
+    assert_array_equal(model.decision_function(problem[0]), before)
+
+
+def test_a_folder_whose_arrays_do_not_fit_together_is_refused(problem, tmp_path):
+    model = OneVsRest().fit(*problem)
+    model.classes_ = model.classes_[:2]
+    model.save(tmp_path / "model")
+    with pytest.raises(ArchiveError, match="weights_ must have shape"):
+        load(tmp_path / "model")

@@ -223,3 +223,17 @@ def test_an_unknown_figure_is_refused_with_the_known_ones():
             look("PSP@1")
     assert "PSP@1" not in report
     assert report.get("PSP@1") is None
+
+
+def test_a_cost_that_fails_leaves_no_trace():
+    def fails_on_the_second_chunk(y, y_hat):
+        if y[0]:
+            raise RuntimeError("no")
+        return 0.0
+
+    evaluation = Evaluation(k=1, costs=(fails_on_the_second_chunk,))
+    scores, predictions = [[0.2, 0.9]], [[0, 1]]
+    before = evaluation.update([[0, 1]], scores, predictions).report().to_dict()
+    with pytest.raises(RuntimeError):
+        evaluation.update([[1, 1]], scores, predictions)
+    assert evaluation.report().to_dict() == before

@@ -296,9 +296,15 @@ def test_a_raw_value_does_not_claim_to_be_relative():
 
 
 def test_different_metrics_are_not_merged():
-    raw = metrics.PSPAtK(1, normalised=False)
+    raw = metrics.metrics.PSPAtK(1, normalised=False)
     for other in (metrics.PrecisionAtK(3), metrics.RecallAtK(1), raw, None):
         with pytest.raises(
             ValueError, match="P@1 can be merged only with its own kind"
         ):
             metrics.PrecisionAtK(1).merge(other)
+
+
+def test_metrics_of_other_propensities_do_not_merge():
+    one = metrics.PSPAtK(1, 0.5).update([[1, 0]], [[0.9, 0.1]])
+    with pytest.raises(ValueError, match="only with its own kind"):
+        one.merge(metrics.PSPAtK(1, 0.25).update([[1, 0]], [[0.9, 0.1]]))

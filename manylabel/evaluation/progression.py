@@ -27,7 +27,8 @@ from manylabel.evaluation.run import Run
 from manylabel.losses import Cost
 from manylabel.losses.compared import Compared
 
-ROWS_AT_ONCE = 256  # charged together: few enough to watch, enough to be quick
+# Charged together: few enough to watch and to hold dense, enough to be quick.
+ROWS_AT_ONCE, PAIRS_AT_ONCE = 512, 1 << 20
 
 
 class Progression:
@@ -90,8 +91,8 @@ class Progression:
 
     def follow(self, chunks: Iterable[Chunk], *, shuffle: bool = False) -> Self:
         """Predict, charge and learn all rows; ``shuffle`` those of each chunk."""
-        n_rows = self._batch * max(1, ROWS_AT_ONCE // self._batch)  # whole batches
         for chunk in chunks:
+            n_rows = self._rows_at_once(chunk.Y.shape[1])
             order = self._order.permutation(chunk.Y.shape[0]) if shuffle else None
             for piece in chunk.pieces(n_rows, order):
                 self._update(piece)
@@ -106,6 +107,11 @@ class Progression:
         rows, running, recent = self._ledger.curves()
         names = tuple(cost.name for cost in self._costs)
         return Run(names, rows, running[None], recent[None], self.seconds)
+
+    def _rows_at_once(self, n_labels: int) -> int:
+        """Return how many rows to charge together: whole batches."""
+        most = min(ROWS_AT_ONCE, PAIRS_AT_ONCE // max(1, n_labels))
+        return self._batch * max(1, most // self._batch)
 
     def _update(self, chunk: Chunk) -> None:
         learnt = self._observed(chunk.Y)

@@ -296,7 +296,7 @@ def test_a_raw_value_does_not_claim_to_be_relative():
 
 
 def test_different_metrics_are_not_merged():
-    raw = metrics.metrics.PSPAtK(1, normalised=False)
+    raw = metrics.PSPAtK(1, normalised=False)
     for other in (metrics.PrecisionAtK(3), metrics.RecallAtK(1), raw, None):
         with pytest.raises(
             ValueError, match="P@1 can be merged only with its own kind"

@@ -1,8 +1,12 @@
 """Imports point downwards, dependencies have one home, files stay small."""
 
 import ast
+import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
 import pytest
 
@@ -31,6 +35,16 @@ ONLY_IN = {
 }
 MODULES = sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
 MAX_FILE, MAX_FUNCTION, MAX_KERNEL = 500, 50, 60
+PUBLIC = {
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in (manylabel, manylabel.losses, manylabel.metrics)
+    for name in module.__all__
+}
+DOCUMENTED = (type, FunctionType)
+PARAMETERS = re.compile(
+    r"^Parameters\n-+\n(.*?)(?=\n\n\S+\n---|\Z)", re.DOTALL | re.MULTILINE
+)
+each_public = pytest.mark.parametrize("name", PUBLIC)
 each_module = pytest.mark.parametrize(
     "path", MODULES, ids=lambda p: str(p.relative_to(ROOT))
 )
@@ -91,9 +105,35 @@ def test_files_and_functions_stay_small(path):
             assert length <= most, f"{node.name} has {length} lines"
 
 
-@pytest.mark.parametrize("name", manylabel.__all__)
+def documented(thing: Any) -> list[str] | None:
+    """Return the names in the Parameters section, or None if there is none."""
+    section = PARAMETERS.search(inspect.getdoc(thing) or "")
+    if section is None:
+        return None
+    heads = re.findall(r"^\S.*", section[1], re.MULTILINE)
+    return [n.strip() for head in heads for n in head.partition(" : ")[0].split(",")]
+
+
+def parameters(thing: Any) -> list[str]:
+    return [name for name in inspect.signature(thing).parameters if name != "self"]
+
+
+@each_public
 def test_public_names_have_a_docstring_with_an_example(name):
-    thing = getattr(manylabel, name)
+    thing = PUBLIC[name]
     assert thing.__doc__
-    if callable(thing):
+    if isinstance(thing, DOCUMENTED):
         assert ">>>" in thing.__doc__, f"{name} has no example"
+
+
+@each_public
+def test_docstrings_name_the_parameters_of_the_signature(name):
+    thing = PUBLIC[name]
+    if not isinstance(thing, DOCUMENTED):
+        return
+    assert (documented(thing) or []) == parameters(thing)
+    for verb, method in inspect.getmembers(thing, inspect.isroutine):
+        ours = getattr(method, "__module__", None) or ""
+        # A method may say it all in one line, but not name what it does not take.
+        if ours.startswith("manylabel") and documented(method) is not None:
+            assert documented(method) == parameters(method), f"{name}.{verb}"

@@ -17,6 +17,15 @@ class Cost(ABC):
 
     A cost is called with two 0/1 vectors. ``of_rows`` charges many rows at once;
     ``label_weights`` splits the price of one row among its labels.
+
+    Examples
+    --------
+    >>> from manylabel import losses
+    >>> cost = losses.as_cost(lambda y, y_hat: abs(y - y_hat).sum())
+    >>> isinstance(cost, losses.Cost)
+    True
+    >>> cost([1, 0, 1], [0, 0, 1])
+    1.0
     """
 
     name: str
@@ -41,7 +50,19 @@ class Cost(ABC):
 
 
 class CountedCost(Cost):
-    """A cost that depends on the counts of hits, true and predicted labels only."""
+    """A cost that depends on the counts of hits, true and predicted labels only.
+
+    Examples
+    --------
+    >>> from manylabel import losses
+    >>> class Missed(losses.CountedCost):
+    ...     name, meaning = "missed", "True labels that were not predicted."
+    ...
+    ...     def from_counts(self, hits, n_true, n_predicted, n_labels):
+    ...         return n_true - hits
+    >>> Missed()([1, 1, 0], [1, 0, 1])
+    1.0
+    """
 
     @abstractmethod
     def from_counts(

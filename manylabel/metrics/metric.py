@@ -17,6 +17,13 @@ class Metric(ABC):
     rows are cut into chunks, the value has the same bits.
 
     A subclass says what a chunk adds (``_terms``) and what the sums mean (``_figure``).
+
+    Examples
+    --------
+    >>> from manylabel import metrics
+    >>> precision = metrics.PrecisionAtK(1).update([[1, 0]], [[0.9, 0.1]])
+    >>> precision.merge(metrics.PrecisionAtK(1).update([[1, 0]], [[0.2, 0.8]])).value
+    0.5
     """
 
     is_loss = False

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from manylabel._typing import CSR, Floats, Ints, MatrixLike
 
+MAX_DEPTH = 1 << 31  # of a ranking; sums of two depths fit an int64
 # A square matrix of float64 of this width takes 3.2 GB.
 MAX_RIDGE_FEATURES = 20_000
 
@@ -34,7 +35,7 @@ def features(estimator: Any, X: MatrixLike, *, reset: bool) -> CSR:
 
 def feature_matrix(X: MatrixLike, *, n_rows: int | None = None, name: str = "X") -> CSR:
     """Return ``X``, of no estimator, as a canonical float32 CSR array."""
-    matrix = _matrix(X, name)
+    matrix = _matrix(X, name, "n_features")
     _check_shape(matrix.shape, n_rows, None, name)
     return _finite(_canonical(matrix, np.float32), name)
 
@@ -157,6 +158,8 @@ def cutoffs(k: Any, name: str = "k") -> tuple[int, ...]:
     for one in given:
         if isinstance(one, bool) or not isinstance(one, Integral) or one < 1:
             raise ValueError(f"{name} must be a positive integer. Got {one!r}.")
+        if one > MAX_DEPTH:
+            raise ValueError(f"{name} must be at most {MAX_DEPTH}. Got {one}.")
     if not len(given):
         raise ValueError(f"{name} must name at least one depth. Got none.")
     return tuple(int(one) for one in given)
@@ -187,14 +190,14 @@ def ridge_size(n_features: int, way_out: str) -> None:
         )
 
 
-def _matrix(M: MatrixLike, name: str) -> Any:
+def _matrix(M: MatrixLike, name: str, columns: str = "n_labels") -> Any:
     """Return a 2-D numeric array or sparse matrix, values untouched."""
     if sp.issparse(M):
         _check_indices(M, name)
     shape = M.shape if sp.issparse(M) else np.shape(M)  # type: ignore[union-attr]
     if len(shape) != 2:  # noqa: PLR2004 - a matrix has two dimensions
         raise ValueError(
-            f"{name} must be a matrix of shape (n_rows, n_labels). Got shape {shape}."
+            f"{name} must be a matrix of shape (n_rows, {columns}). Got shape {shape}."
         )
     return check_array(
         M,

@@ -42,6 +42,9 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
     still shows a traceback.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, mode))
     with Interrupts() as interrupts:
         try:
             status = _answer(given or ["--help"])

@@ -114,3 +114,13 @@ def test_ctrl_c_ends_quietly_even_while_kernels_compile(started, tmp_path):
 
 def _environment():
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def test_a_closed_output_is_no_error(tmp_path):
+    data = tmp_path / "data.txt"
+    data.write_text("1 1 1\n0 0:1\n")
+    command = f"{sys.executable} -m manylabel.cli.main describe {data} >&-"
+    result = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (0, "")

@@ -237,3 +237,8 @@ def test_a_cost_that_fails_leaves_no_trace():
     with pytest.raises(RuntimeError):
         evaluation.update([[1, 1]], scores, predictions)
     assert evaluation.report().to_dict() == before
+
+
+def test_a_depth_beyond_all_reason_is_refused():
+    with pytest.raises(ValueError, match="k must be at most"):
+        evaluate([[1, 0]], [[0.5, 0.1]], k=10**30)

@@ -158,7 +158,7 @@ def cutoffs(k: Any, name: str = "k") -> tuple[int, ...]:
     for one in given:
         if isinstance(one, bool) or not isinstance(one, Integral) or one < 1:
             raise ValueError(f"{name} must be a positive integer. Got {one!r}.")
-        if one > MAX_DEPTH:
+        if int(one) > MAX_DEPTH:
             raise ValueError(f"{name} must be at most {MAX_DEPTH}. Got {one}.")
     if not len(given):
         raise ValueError(f"{name} must name at least one depth. Got none.")

@@ -141,6 +141,7 @@ def _make(
 
 def _chunks(data: DataFile) -> "Iterator[Dataset]":
     for chunk in data.chunks():
+        data.check_rows(chunk)
         if chunk.X is None:
             raise data.fault("expected rows with features, found texts.")
         yield chunk

@@ -81,6 +81,17 @@ def check_fit_repeats_and_forgets(estimator: MultiLabelClassifier) -> None:
     _assert_same_state(model.fit(X, Y), clone(estimator).fit(X, Y))
 
 
+def check_chunks_do_not_matter(estimator: MultiLabelClassifier) -> None:
+    """Learn the same bits from a stream however it is cut into chunks."""
+    if not hasattr(estimator, "partial_fit"):
+        return
+    X, Y = _problem()
+    whole, parts = clone(estimator).fit(X, Y), clone(estimator)
+    for start, end in ((0, 1), (1, 2), (2, 20), (20, N_ROWS)):
+        parts.partial_fit(X[start:end], Y[start:end])
+    _assert_same_state(whole, parts)
+
+
 def check_saving_keeps_every_bit(estimator: MultiLabelClassifier) -> None:
     """Load the parameters, state and predictions that were saved."""
     X, Y = _problem()
@@ -197,6 +208,7 @@ CHECKS: tuple[Check, ...] = (
     check_label_order_does_not_matter,
     check_n_jobs_does_not_matter,
     check_fit_repeats_and_forgets,
+    check_chunks_do_not_matter,
     check_saving_keeps_every_bit,
     check_topk_is_the_head_of_the_scores,
     check_no_rows,

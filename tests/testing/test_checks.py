@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from manylabel import LabelPowerset, OneVsRest, Popularity, base
+from manylabel import (
+    LabelPowerset,
+    OneVsRest,
+    OnlineBinaryRelevance,
+    Popularity,
+    base,
+)
 from manylabel.testing import CHECKS, check_estimator
 from manylabel.testing.checks import check_rows_are_judged_alone
 
@@ -124,8 +130,20 @@ def test_n_jobs_that_matter_are_noticed(monkeypatch):
         BY_NAME["n_jobs_does_not_matter"](OneVsRest())
 
 
+def test_chunks_that_matter_are_noticed(monkeypatch):
+    learn = OnlineBinaryRelevance._learn
+
+    def forget_the_last_row(self, X, Y):
+        learn(self, X[: max(1, X.shape[0] - 1)], Y[: max(1, X.shape[0] - 1)])
+
+    monkeypatch.setattr(OnlineBinaryRelevance, "_learn", forget_the_last_row)
+    with pytest.raises(AssertionError):
+        BY_NAME["chunks_do_not_matter"](OnlineBinaryRelevance())
+
+
 def test_every_check_is_seen_to_fail():
-    assert {law for law, _, _ in MUTATIONS} | {"n_jobs_does_not_matter"} == set(BY_NAME)
+    apart = {"n_jobs_does_not_matter", "chunks_do_not_matter"}
+    assert {law for law, _, _ in MUTATIONS} | apart == set(BY_NAME)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)

@@ -128,14 +128,14 @@ def count_large(weights, lanes, threshold, counts):
 
 
 @kernel
-def collect_large(weights, lanes, threshold, w_indptr, w_indices, w_data):
-    """Write those weights as CSC, one column a lane, rows in order."""
+def collect_large(weights, lanes, threshold, names, w_indptr, w_indices, w_data):
+    """Write those weights as CSC, one column a lane; ``names`` are the features'."""
     place = w_indptr[:-1].copy()
     for feature in range(weights.shape[0] - 1):
         for n in range(lanes.shape[0]):
             weight = weights[feature, lanes[n]]
             if abs(weight) > threshold:
-                w_indices[place[n]], w_data[place[n]] = feature, weight
+                w_indices[place[n]], w_data[place[n]] = names[feature], weight
                 place[n] += 1
 
 

@@ -20,6 +20,7 @@ class Shared(NamedTuple):
     """What all labels share: rows, the rows of each label (CSC), and settings."""
 
     rows: CSR
+    features: Array  # what the columns of ``rows`` are called outside
     y_indptr: Array
     y_indices: Array
     bias: np.float32
@@ -122,7 +123,7 @@ def fit_labels(shared: Shared, labels: Array, prune: float) -> list[Fitted]:
         for block in blocks:
             block.advance(shared, until)
             is_done = (block.n_iter < 0) | (until == shared.max_iter)
-            fitted.append(_collect(block, np.flatnonzero(is_done), prune))
+            fitted.append(_collect(shared, block, np.flatnonzero(is_done), prune))
             if not is_done.all():
                 late = np.flatnonzero(~is_done)
                 slow.append((Lanes.join([(block, late)]), np.arange(len(late))))
@@ -152,13 +153,15 @@ def _full_blocks(
         yield parts
 
 
-def _collect(block: Lanes, done: Array, prune: float) -> Fitted:
+def _collect(shared: Shared, block: Lanes, done: Array, prune: float) -> Fitted:
     counts, shape = np.empty(len(done), np.int64), (len(block.weights) - 1, len(done))
     linear.count_large(block.weights, done, prune, counts)
     indptr = np.append(0, np.cumsum(counts))
     indices = np.empty(indptr[-1], np.int32)
     data = np.empty(indptr[-1], np.float32)
-    linear.collect_large(block.weights, done, prune, indptr, indices, data)
+    linear.collect_large(
+        block.weights, done, prune, shared.features, indptr, indices, data
+    )
     return Fitted(
         labels=block.labels[done],
         weights=sp.csc_array((data, indices, indptr.astype(np.int32)), shape),

@@ -132,6 +132,16 @@ def test_tiny_rows_are_scaled_as_others():
     assert_array_equal(model.predict(X), [[1], [0], [1], [0]])
 
 
+def test_rows_used_as_they_are_are_not_touched(problem):
+    X, Y = sp.csr_array(problem[0], dtype=np.float32), problem[1]
+    before = X.copy()
+    first = OneVsRest(normalize=False).fit(X, Y)
+    assert_array_equal(X.data, before.data)
+    assert_array_equal(X.indices, before.indices)
+    again = OneVsRest(normalize=False).fit(before, Y)
+    assert_array_equal(first.weights_.toarray(), again.weights_.toarray())
+
+
 def test_a_new_fit_forgets_everything(problem):
     X, Y = problem
     model = OneVsRest().fit(X, Y)

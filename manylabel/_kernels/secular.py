@@ -1,0 +1,187 @@
+"""Eigenpairs of a diagonal matrix plus a rank-one matrix, in O(n^2).
+
+Eigenvalues of diag(d) + rate z z' interlace with d and are the roots of the secular
+equation 1 + rate sum_j z_j^2 / (d_j - x) = 0. Each is found by steps that are exact
+for two poles (Bunch, Nielsen & Sorensen 1978), measured from its nearer pole, so that
+no difference cancels. Eigenvectors come from the z whose eigenvalues the computed ones
+are exactly, which makes them orthogonal to rounding (Gu & Eisenstat 1994).
+"""
+
+import numpy as np
+
+from manylabel._kernels._jit import kernel, reducing_kernel
+
+EPSILON = np.finfo(np.float64).eps
+MOST_STEPS = 60
+
+
+@kernel
+def eigenpairs(poles, z, rate, n, values, vectors, gaps, turns, live):
+    """Write eigenvalues, descending, and eigenvectors, as rows.
+
+    Parameters
+    ----------
+    poles : (n,) at least; d, descending.
+    z : (n,) at least; changed.
+    rate : positive.
+    n : how many of them to use.
+    values : (n,) at least; out.
+    vectors : (n, n) at least; out: eigenvectors of d and z as they were given.
+    gaps : (n, n) at least; scratch.
+    turns : (n, 4) at least; scratch.
+    live : (n,) at least, int64; scratch.
+    """
+    length2 = 0.0
+    for j in range(n):
+        length2 += z[j] * z[j]
+    n_live, n_turns = _deflate(poles, z, rate, n, length2, turns, live)
+    vectors[:n, :n] = 0.0
+    for i in range(n):
+        values[i] = poles[i]
+        vectors[i, i] = 1.0
+    for i in range(n_live):
+        values[live[i]] = _root(i, n_live, poles, z, rate, live, gaps)
+    if n_live:
+        _restore(n_live, poles, z, rate, live, gaps)
+    for i in range(n_live):
+        _write_vector(i, n_live, z, live, gaps, vectors)
+    for t in range(n_turns - 1, -1, -1):
+        a, b = np.int64(turns[t, 0]), np.int64(turns[t, 1])
+        c, s = turns[t, 2], turns[t, 3]
+        for i in range(n):
+            first, second = vectors[i, a], vectors[i, b]
+            vectors[i, a], vectors[i, b] = c * first - s * second, s * first + c * second
+    _sort(n, values, vectors)
+
+
+@kernel
+def _deflate(poles, z, rate, n, length2, turns, live):
+    """Set aside the poles that stay eigenvalues; return (how many live, turns made).
+
+    A pole stays where z is nothing. Of two poles that are equal one can be made to
+    stay by turning the plane of the two. Poles within rounding count as equal.
+    """
+    small = 8.0 * EPSILON * max(abs(poles[0]), rate * length2)
+    n_live = n_turns = 0
+    for j in range(n):
+        if rate * abs(z[j]) * np.sqrt(length2) <= small:
+            continue
+        if n_live:
+            before = live[n_live - 1]
+            long = np.sqrt(z[before] ** 2 + z[j] ** 2)
+            c, s = z[before] / long, z[j] / long
+            if (poles[before] - poles[j]) * abs(c * s) <= small:
+                turns[n_turns, 0], turns[n_turns, 1] = before, j
+                turns[n_turns, 2], turns[n_turns, 3] = c, s
+                n_turns += 1
+                z[before], z[j] = long, 0.0
+                continue
+        live[n_live] = j
+        n_live += 1
+    return n_live, n_turns
+
+
+@kernel
+def _root(i, n_live, poles, z, rate, live, gaps):
+    """Return the root above live pole ``i``; write d_j minus it into ``gaps[i]``."""
+    below = poles[live[i]]
+    if i:
+        width = poles[live[i - 1]] - below
+        _set_gaps(i, n_live, poles, live, below, 0.5 * width, gaps)
+        f, _, _, _ = _evaluate(i, n_live, z, rate, live, gaps)
+        from_below = f >= 0.0
+        origin = below if from_below else poles[live[i - 1]]
+        low, high = (0.0, 0.5 * width) if from_below else (-0.5 * width, 0.0)
+    else:
+        origin, low, high = below, 0.0, 0.0
+        for j in range(n_live):
+            high += rate * z[live[j]] ** 2
+    x = 0.5 * (low + high)
+    for _ in range(MOST_STEPS):
+        _set_gaps(i, n_live, poles, live, origin, x, gaps)
+        f, lower, upper, size = _evaluate(i, n_live, z, rate, live, gaps)
+        if abs(f) <= n_live * EPSILON * size:
+            break
+        if f < 0.0:
+            low = x
+        else:
+            high = x
+        moved = x + _step(i, f, lower, upper, gaps)
+        if not low < moved < high:
+            moved = 0.5 * (low + high)
+        if moved in (x, low, high):
+            break
+        x = moved
+    _set_gaps(i, n_live, poles, live, origin, x, gaps)
+    return origin + x
+
+
+@kernel
+def _set_gaps(i, n_live, poles, live, origin, x, gaps):
+    for j in range(n_live):
+        gaps[i, j] = (poles[live[j]] - origin) - x
+
+
+@reducing_kernel
+def _evaluate(i, n_live, z, rate, live, gaps):
+    """Return the secular function, its slopes from both sides, and its size."""
+    below = above = lower = upper = 0.0
+    for j in range(i, n_live):
+        part = z[live[j]] / gaps[i, j]
+        below += part * z[live[j]]
+        lower += part * part
+    for j in range(i):
+        part = z[live[j]] / gaps[i, j]
+        above += part * z[live[j]]
+        upper += part * part
+    f = 1.0 + rate * (below + above)
+    return f, rate * lower, rate * upper, 1.0 + rate * (above - below)
+
+
+@kernel
+def _step(i, f, lower, upper, gaps):
+    """Return the step to the root of a function with the same value and slopes."""
+    near = gaps[i, i]
+    if i == 0:
+        flat = f - lower * near
+        return near + lower * near * near / flat if flat > 0.0 else np.inf
+    far = gaps[i, i - 1]
+    c = f - lower * near - upper * far
+    a = (near + far) * f - near * far * (lower + upper)
+    b = near * far * f
+    root = np.sqrt(max(a * a - 4.0 * b * c, 0.0))
+    return (a - root) / (2.0 * c) if a <= 0.0 else 2.0 * b / (a + root)
+
+
+@kernel
+def _restore(n_live, poles, z, rate, live, gaps):
+    """Put into ``z`` the vector whose eigenvalues the computed ones are exactly."""
+    for j in range(n_live):
+        product = -gaps[j, j] / rate
+        for i in range(n_live):
+            if i != j:
+                product *= -gaps[i, j] / (poles[live[i]] - poles[live[j]])
+        z[live[j]] = np.copysign(np.sqrt(abs(product)), z[live[j]])
+
+
+@kernel
+def _write_vector(i, n_live, z, live, gaps, vectors):
+    length2 = 0.0
+    for j in range(n_live):
+        length2 += (z[live[j]] / gaps[i, j]) ** 2
+    scale = 1.0 / np.sqrt(length2)
+    row = live[i]
+    for j in range(n_live):
+        vectors[row, live[j]] = scale * z[live[j]] / gaps[i, j]
+
+
+@kernel
+def _sort(n, values, vectors):
+    """Sort by value, descending; nearly sorted already, so by insertion."""
+    for end in range(1, n):
+        i = end
+        while i and values[i - 1] < values[i]:
+            values[i - 1], values[i] = values[i], values[i - 1]
+            for j in range(n):
+                vectors[i - 1, j], vectors[i, j] = vectors[i, j], vectors[i - 1, j]
+            i -= 1

@@ -22,3 +22,5 @@ from .online import OnlineCompressedSensing as OnlineCompressedSensing
 from .online import OnlineRandomProjection as OnlineRandomProjection
 from .persistence import load as load
 from .propensity import Propensity as Propensity
+from .river import from_river as from_river
+from .river import to_river as to_river

@@ -19,7 +19,7 @@ LAYERS = [  # lowest first; names on one line are siblings and do not import eac
     {"losses", "propensity"},
     {"base", "metrics", "data"},
     {"online", "trees", "budget", "baselines"},
-    {"blend", "evaluation", "testing", "text"},
+    {"blend", "evaluation", "river", "testing", "text"},
     {"server", "experiments"},
     {"cli"},
 ]
@@ -30,6 +30,7 @@ ONLY_IN = {
     "typer": {"cli"},
     "rich": {"cli"},
     "matplotlib": {"evaluation", "experiments"},
+    "river": {"river"},
     "dask": set(),
     "ray": set(),
 }

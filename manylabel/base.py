@@ -284,15 +284,16 @@ class OnlineClassifier(MultiLabelClassifier):
                 self.n_seen_ = 0
                 self._start(rows.shape[1], labels.shape[1])
         else:
-            rows = self._known_features(X)
-            labels = _validation.labels(
-                Y,
-                n_rows=rows.shape[0],
-                n_labels=len(self.classes_),
-            )
+            rows, labels = self._continue(X, Y)
         self._learn(rows, labels)
         self.n_seen_ += rows.shape[0]
         return self
+
+    def _continue(self, X: MatrixLike, Y: MatrixLike) -> tuple[CSR, CSR]:
+        """Check rows of a stream that has begun."""
+        rows = self._known_features(X)
+        n_rows, n_labels = rows.shape[0], len(self.classes_)
+        return rows, _validation.labels(Y, n_rows=n_rows, n_labels=n_labels)
 
     def _progress(self, X: CSR, Y: CSR) -> Any:
         """Predict each of some checked rows, then learn it; return the predictions."""

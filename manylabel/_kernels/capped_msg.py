@@ -5,84 +5,180 @@ MSG") keeps U = Q' diag(sigma) Q with at most M + 1 orthonormal rows in Q, and a
 every step projects the eigenvalues onto {0 <= sigma <= 1, sum = M}. Q and sigma start
 empty and grow by one row a step. With fewer than M rows the sum cannot be M; all
 eigenvalues are then 1.
+
+A step turns all rows of Q, which would take O(M^2 K) for K labels. So Q is kept as
+``mix`` times ``block``: orthonormal rows that stay as they are, plus one for each new
+direction since. A step turns ``mix`` only; when the block is full, it is folded to Q.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels import secular
+from manylabel._kernels._jit import kernel, reducing_kernel
+from manylabel._kernels.block import add_rows, dots
 
 # A residual below this share of the input is rounding, not a new direction.
 ROUNDING = 1e-10
+# A residual above this share of the input is orthogonal enough at the first attempt.
+LONG = 0.1
+FOLDS_BETWEEN_CLEANINGS = 64
+SIZE, N_BLOCK, N_FOLDS = range(3)
+
+
+class Room(NamedTuple):
+    """Scratch memory for rows of Q and M components."""
+
+    residual: object  # (n_labels,)
+    coordinates: object  # (block rows,)
+    again: object  # (block rows,)
+    in_basis: object  # (M + 2,) coordinates of the input in the old rows of Q
+    z: object  # (M + 2,)
+    values: object  # (M + 2,)
+    vectors: object  # (M + 2, M + 2) how the step turned Q: see update
+    gaps: object  # (M + 2, M + 2)
+    turns: object  # (M + 2, 4)
+    live: object  # (M + 2,) int64
+    mixed: object  # (M + 2, block rows)
+
+
+def block_rows(n_components: int) -> int:
+    """Return how many rows the block should have: a fold is worth the room it makes."""
+    return n_components + 2 + max(4, n_components // 3)
 
 
 @kernel
-def update(vector, rate, n_components, size, basis, sigma, rotation):
-    """Take one step towards ``vector``; return the new number of rows.
+def make_room(mix, n_labels):
+    """Return scratch memory."""
+    n_rows, n_block = mix.shape
+    return Room(
+        *(np.empty(n_labels), np.zeros(n_block), np.zeros(n_block)),
+        *(np.zeros(n_rows), np.empty(n_rows), np.empty(n_rows)),
+        np.zeros((n_rows, n_rows)),
+        *(np.empty((n_rows, n_rows)), np.empty((n_rows, 4))),
+        *(np.empty(n_rows, np.int64), np.empty((n_rows, n_block))),
+    )
+
+
+@kernel
+def update(vector, rate, n_components, sizes, block, mix, sigma, room):
+    """Take one step towards ``vector``; return how many rows Q had on the way.
 
     Parameters
     ----------
     vector : (n_labels,) the input; not larger than 1 in norm for the theory to hold.
     rate : eta.
     n_components : M.
-    size : rows in use, at most M + 1.
-    basis : (M + 2, n_labels) Q, in place; the last row is room for the residual.
+    sizes : (3,) rows of Q, at most M + 1, rows of the block, folds so far; in place.
+    block : (block_rows, n_labels) in place.
+    mix : (M + 2, block_rows) in place; columns beyond the rows of the block are 0.
     sigma : (M + 2,) eigenvalues, descending, in place.
-    rotation : (M + 2, M + 2) out: row i holds the coordinates of new row i in the old
-        rows, and then in the residual.
+    room : scratch; left are ``room.vectors``, the coordinates of the new rows of Q in
+        the old ones and then in the residual, those cut off too, and
+        ``room.in_basis``, the coordinates of ``vector`` in the same.
     """
-    coordinates = np.zeros(basis.shape[0])
-    residual = vector.copy()
-    _project_out(basis, size, residual, coordinates)
-    _project_out(basis, size, residual, coordinates)  # once more: rounding
-    length = np.sqrt((residual**2).sum())
-    if length > ROUNDING * np.sqrt((vector**2).sum()):
-        basis[size] = residual / length
-        coordinates[size] = length
-        sigma[size] = 0.0
-        size += 1
-    values, vectors = _eigenpairs(sigma[:size], coordinates[:size], rate)
-    kept = min(size, n_components + 1)
-    rotation[:] = 0.0
-    rotation[:kept, :size] = vectors[:kept]
-    basis[:kept] = np.dot(vectors[:kept], basis[:size])
-    project_sum(values[:kept], min(n_components, kept), sigma)
-    return kept
+    if sizes[N_BLOCK] == block.shape[0]:
+        fold(sizes, block, mix)
+    length = _norm(vector)
+    _extend_block(vector, length, sizes, block, mix, room)
+    n_full = _extend_basis(length, sizes, mix, sigma, room)
+    room.z[:] = room.in_basis
+    secular.eigenpairs(
+        *(sigma, room.z, rate, n_full, room.values, room.vectors),
+        *(room.gaps, room.turns, room.live),
+    )
+    kept = min(n_full, n_components + 1)
+    np.dot(room.vectors, mix, room.mixed)
+    mix[:kept] = room.mixed[:kept]
+    mix[kept:] = 0.0
+    project_sum(room.values, kept, min(n_components, kept), sigma)
+    sizes[SIZE] = kept
+    return n_full
 
 
 @kernel
-def _project_out(basis, size, residual, coordinates):
-    """Take the span of the basis out of ``residual``; add what was taken."""
+def fold(sizes, block, mix):
+    """Make Q itself the block."""
+    size, n_block = sizes[SIZE], sizes[N_BLOCK]
+    inner = np.ascontiguousarray(mix[:size, :n_block])
+    block[:size] = np.dot(inner, block[:n_block])
+    sizes[N_FOLDS] += 1
+    if sizes[N_FOLDS] % FOLDS_BETWEEN_CLEANINGS == 0:
+        _clean(size, block)
+    mix[:] = 0.0
     for i in range(size):
-        taken = 0.0
-        for k in range(residual.shape[0]):
-            taken += basis[i, k] * residual[k]
-        for k in range(residual.shape[0]):
-            residual[k] -= taken * basis[i, k]
-        coordinates[i] += taken
+        mix[i, i] = 1.0
+    sizes[N_BLOCK] = size
 
 
 @kernel
-def _eigenpairs(sigma, coordinates, rate):
-    """Return eigenvalues, descending, and eigenvectors, as rows, of the small step."""
-    n = sigma.shape[0]
-    step = np.empty((n, n))
-    for i in range(n):
-        for j in range(n):
-            step[i, j] = rate * coordinates[i] * coordinates[j]
-        step[i, i] += sigma[i]
-    values, vectors = np.linalg.eigh(step)
-    return values[::-1].copy(), np.ascontiguousarray(vectors.T[::-1])
+def _clean(size, block):
+    """Make the first rows orthonormal again: rounding adds up over many turns."""
+    taken = np.empty(block.shape[0])
+    for i in range(size):
+        dots(block, i, block[i], taken)
+        add_rows(block, i, taken, -1.0, block[i])
+        block[i] /= _norm(block[i])
 
 
 @kernel
-def project_sum(values, total, out):
+def _extend_block(vector, length, sizes, block, mix, room):
+    """Write the coordinates in the block, which gets a row for what is left."""
+    n_block, residual, coordinates = sizes[N_BLOCK], room.residual, room.coordinates
+    coordinates[n_block:] = 0.0
+    residual[:] = vector
+    dots(block, n_block, residual, coordinates)
+    add_rows(block, n_block, coordinates, -1.0, residual)
+    left = _norm(residual)
+    if ROUNDING * length < left < LONG * length:
+        dots(block, n_block, residual, room.again)
+        add_rows(block, n_block, room.again, -1.0, residual)
+        for i in range(n_block):
+            coordinates[i] += room.again[i]
+        left = _norm(residual)
+    if left > ROUNDING * length:
+        for k in range(residual.shape[0]):
+            block[n_block, k] = residual[k] / left
+        coordinates[n_block] = left
+        sizes[N_BLOCK] += 1
+
+
+@kernel
+def _extend_basis(length, sizes, mix, sigma, room):
+    """Write the coordinates in Q, which gets a row for what is left; return its rows."""
+    size, left = sizes[SIZE], room.coordinates
+    room.in_basis[:] = 0.0
+    for _ in range(2):  # twice is enough for orthogonality
+        dots(mix, size, left, room.values)
+        add_rows(mix, size, room.values, -1.0, left)
+        for i in range(size):
+            room.in_basis[i] += room.values[i]
+    far = _norm(left)
+    if far <= ROUNDING * length:
+        return size
+    for i in range(left.shape[0]):
+        mix[size, i] = left[i] / far
+    room.in_basis[size], sigma[size] = far, 0.0
+    return size + 1
+
+
+@reducing_kernel
+def _norm(vector):
+    total = 0.0
+    for k in range(vector.shape[0]):
+        total += vector[k] * vector[k]
+    return np.sqrt(total)
+
+
+@kernel
+def project_sum(values, n, total, out):
     """Write ``clip(values + shift, 0, 1)`` with the shift that makes the sum ``total``.
 
-    ``values`` are descending and ``0 <= total <= len(values)``. For every choice of how
-    many values are clipped to 1 and to 0 the shift follows; the consistent one is it
-    (Arora et al. 2013, Algorithm 2).
+    The first ``n`` values are meant, descending, and ``0 <= total <= n``. For every
+    choice of how many are clipped to 1 and to 0 the shift follows; the consistent one
+    is it (Arora et al. 2013, Algorithm 2).
     """
-    n = values.shape[0]
     for n_ones in range(n + 1):
         inner = 0.0
         for end in range(n_ones, n + 1):  # values n_ones..end-1 are not clipped

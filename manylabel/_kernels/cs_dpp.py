@@ -11,14 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import capped_msg, ridge, rng
+from manylabel._kernels import capped_msg, factored, gradient, ridge, rng
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.block import add_rows, dots
 from manylabel._kernels.label_weights import label_weights
 
 TRANSFORM, CORRECT, NONE = range(3)
 RIDGE, GRADIENT = range(2)
 FREQUENT_FIRST, AS_GIVEN, RANDOM = range(3)
-N_SEEN, SIZE, N_PICKED = range(3)
+N_SEEN, N_PICKED = range(2)
 UNSEEN = float(np.finfo(np.float32).min)  # ranks below every label that was seen
 
 
@@ -30,6 +31,7 @@ class Rule(NamedTuple):
     regressor: object
     order: object
     sampled: object
+    centred: object
     bias: object
     step: object
     law_a: object  # Jain's law for running propensities; 0 for none
@@ -40,16 +42,20 @@ class Rule(NamedTuple):
 class State(NamedTuple):
     """What is learnt. M is n_components, d the number of features."""
 
-    counters: object  # (3,) rows seen, rows of the basis, rows of P
-    basis: object  # (M + 2, n_labels) Q, capped_msg
+    counters: object  # (2,) rows seen, rows of P
+    sizes: object  # (3,) of the online PCA: see capped_msg
+    block: object  # (block rows, n_labels)
+    mix: object  # (M + 2, block rows) Q = mix @ block
     sigma: object  # (M + 2,)
     picked: object  # (M,) which rows of Q are P
-    weights: object  # (d + 1, M) W, or (d + 1, n_labels) H for basis correction
+    regressor: object  # to M components, or to all labels for basis correction
     inverse: object  # (d + 1, d + 1) for ridge, else empty
+    spread: object  # (d + 1,) for adaptive rates, else empty
     counts: object  # (n_labels,) rows of each label
     order: object  # (n_labels,) labels in the order in which the cost is decomposed
     place: object  # (n_labels,) where a label stands in ``order``
     boost: object  # (n_labels,) 1 / propensity
+    centre: object  # (n_labels,) the reference point o
     random: object  # (1,) state of the random numbers
 
 
@@ -62,51 +68,75 @@ class Room(NamedTuple):
     target: object  # (n_labels,)
     score: object  # (n_labels,)
     code: object  # (M,) or (n_labels,)
-    gain: object  # (d + 1,)
-    rotation: object  # (M + 2, M + 2)
-    turn: object  # (M, M)
+    mixed: object  # (block rows,)
+    old: object  # (M,) int64
+    factors: object  # (d + 1,)
+    pca: object
+    regressor: object
 
 
 @kernel
 def make_room(state):
     """Return scratch memory that fits ``state``."""
-    n_labels, n_wide = state.basis.shape[1], state.basis.shape[0]
-    n_components = state.picked.shape[0]
+    n_labels, weights = state.block.shape[1], state.regressor.raw
     return Room(
         *(np.zeros(n_labels, np.int64), np.zeros(n_labels, np.int64)),
         *(np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)),
-        *(np.empty(state.weights.shape[1]), np.empty(state.weights.shape[0])),
-        *(np.empty((n_wide, n_wide)), np.empty((n_components, n_components))),
+        *(np.zeros(weights.shape[1]), np.empty(state.mix.shape[1])),
+        *(np.empty_like(state.picked), np.empty(weights.shape[0])),
+        capped_msg.make_room(state.mix, n_labels),
+        factored.make_room(state.regressor),
     )
 
 
 @kernel
-def score_row(start, end, x_indices, x_data, rule, state, code, score):
-    """Write P'W'x into ``score``; labels never seen rank last."""
-    _regress(start, end, x_indices, x_data, rule.bias, state.weights, code)
-    score[:] = 0.0
-    for m in range(state.counters[N_PICKED]):
-        row = state.picked[m]
-        if rule.basis == CORRECT:
-            weight = np.dot(state.basis[row], code)
-        else:
-            weight = code[m]
-        for k in range(score.shape[0]):
-            score[k] += weight * state.basis[row, k]
+def score_row(start, end, x_indices, x_data, rule, state, room):
+    """Write W'x into ``room.code`` and P'W'x + o into ``room.score``.
+
+    Labels that were never seen rank last.
+    """
+    score, block, n_block = room.score, state.block, state.sizes[capped_msg.N_BLOCK]
+    factored.predict(
+        *(start, end, x_indices, x_data, rule.bias),
+        *(state.regressor, room.regressor, room.code),
+    )
+    _mix_code(rule, state, room)
+    score[:] = state.centre
+    add_rows(block, n_block, room.mixed, 1.0, score)
     for k in range(score.shape[0]):
         if state.counts[k] == 0:
             score[k] = UNSEEN
 
 
 @kernel
+def _mix_code(rule, state, room):
+    """Write the coordinates of P'W'x in the block into ``room.mixed``."""
+    mix, mixed, n_block = state.mix, room.mixed, state.sizes[capped_msg.N_BLOCK]
+    coordinates = room.pca.coordinates
+    if rule.basis == CORRECT:  # the code is H'x: project it
+        dots(state.block, n_block, room.code, coordinates)
+    for i in range(n_block):
+        mixed[i] = 0.0
+    for m in range(state.counters[N_PICKED]):
+        row, weight = np.uintp(state.picked[m]), 0.0
+        if rule.basis == CORRECT:
+            for i in range(n_block):
+                weight += mix[row, i] * coordinates[i]
+        else:
+            weight = room.code[m]
+        for i in range(n_block):
+            mixed[i] += weight * mix[row, i]
+
+
+@kernel
 def score_rows(x_indptr, x_indices, x_data, rule, state, out):
     """Write the scores of many rows."""
-    code = np.empty(state.weights.shape[1])
-    score = np.empty(out.shape[1])
+    room = make_room(state)
     for i in range(out.shape[0]):
         start, end = x_indptr[i], x_indptr[i + 1]
-        score_row(start, end, x_indices, x_data, rule, state, code, score)
-        out[i] = score
+        score_row(start, end, x_indices, x_data, rule, state, room)
+        for k in range(out.shape[1]):
+            out[i, k] = room.score[k]
 
 
 @kernel
@@ -117,7 +147,8 @@ def progress(x_indptr, x_indices, x_data, y_indptr, y_indices, rule, state, pred
         start, end = x_indptr[i], x_indptr[i + 1]
         guess_row(start, end, x_indices, x_data, rule, state, room)
         if predicted.shape[0]:
-            predicted[i] = room.y_hat
+            for k in range(predicted.shape[1]):
+                predicted[i, k] = room.y_hat[k]
         room.y[:] = 0
         for p in range(y_indptr[i], y_indptr[i + 1]):
             room.y[y_indices[p]] = 1
@@ -129,65 +160,40 @@ def progress(x_indptr, x_indices, x_data, y_indptr, y_indices, rule, state, pred
 @kernel
 def guess_row(start, end, x_indices, x_data, rule, state, room):
     """Write the predicted labels of one row into ``room.y_hat``."""
-    score_row(start, end, x_indices, x_data, rule, state, room.code, room.score)
+    score_row(start, end, x_indices, x_data, rule, state, room)
     for k in range(room.score.shape[0]):
         room.y_hat[k] = room.score[k] > 0.0
 
 
 @kernel
 def learn_row(start, end, x_indices, x_data, rule, state, room):
-    """Learn one row from ``room.y`` and ``room.delta`` (Algorithm 1, lines 5-7)."""
+    """Learn the row just guessed from ``room.y`` and ``room.delta``.
+
+    Lines 5 to 7 of Algorithm 1. ``room.code`` goes from W'x to the error of the code.
+    """
     state.counters[N_SEEN] += 1
     _count_labels(rule, state, room.y)
     _set_target(rule, state, room)
     _turn_basis(rule, state, room)
     if rule.regressor == RIDGE:
-        ridge.update(start, end, x_indices, x_data, rule.bias, state.inverse, room.gain)
-    _regress(start, end, x_indices, x_data, rule.bias, state.weights, room.code)
-    if rule.basis == CORRECT:
-        room.code[:] = room.target - room.code
+        ridge.update(
+            start, end, x_indices, x_data, rule.bias, state.inverse, room.factors
+        )
+        factored.add_dense(room.factors, room.code, state.regressor, room.regressor)
     else:
-        for m in range(room.code.shape[0]):
-            wanted = 0.0
-            if m < state.counters[N_PICKED]:
-                wanted = np.dot(state.basis[state.picked[m]], room.target)
-            room.code[m] = wanted - room.code[m]
-    _correct(start, end, x_indices, x_data, rule, state, room)
-
-
-@kernel
-def _regress(start, end, x_indices, x_data, bias, weights, out):
-    """Write W'x of one row into ``out``."""
-    last = weights.shape[0] - 1
-    for m in range(out.shape[0]):
-        out[m] = bias * weights[last, m]
-    for p in range(start, end):
-        j, value = np.uintp(x_indices[p]), np.float64(x_data[p])
-        for m in range(out.shape[0]):
-            out[m] += value * weights[j, m]
-
-
-@kernel
-def _correct(start, end, x_indices, x_data, rule, state, room):
-    """Move W by the error in ``room.code``: equation 13, or a gradient step."""
-    weights, error, last = state.weights, room.code, state.weights.shape[0] - 1
-    if rule.regressor == RIDGE:
-        for j in range(weights.shape[0]):
-            for m in range(error.shape[0]):
-                weights[j, m] += room.gain[j] * error[m]
-        return
-    rate = rule.step / np.sqrt(state.counters[N_SEEN])
-    for m in range(error.shape[0]):
-        weights[last, m] += rate * rule.bias * error[m]
-    for p in range(start, end):
-        j, value = np.uintp(x_indices[p]), rate * x_data[p]
-        for m in range(error.shape[0]):
-            weights[j, m] += value * error[m]
+        gradient.rates(
+            *(start, end, x_indices, x_data, rule.bias, rule.step),
+            *(state.counters[N_SEEN] - 1, state.spread, room.factors, 0),
+        )
+        factored.add_sparse(
+            *(start, end, x_indices, room.factors, room.code),
+            *(state.regressor, room.regressor),
+        )
 
 
 @kernel
 def _set_target(rule, state, room):
-    """Write the weighed label code, sqrt(delta) (2 y / p - 1), into ``room.target``."""
+    """Write the weighed label code, sqrt(delta) (2 y / p - 1) - o, into the target."""
     n_seen = state.counters[N_SEEN]
     constant = max(np.log(n_seen) - 1.0, 0.0) * (rule.law_b + 1.0) ** rule.law_a
     for k in range(room.y.shape[0]):
@@ -198,36 +204,87 @@ def _set_target(rule, state, room):
                 boost = 1.0 + constant * (state.counts[k] + rule.law_b) ** -rule.law_a
             coded = 2.0 * min(boost, rule.most) - 1.0
         room.target[k] = np.sqrt(room.delta[k]) * coded
+    if rule.centred:
+        for k in range(room.target.shape[0]):
+            room.target[k] -= state.centre[k]
+            state.centre[k] += room.target[k] / n_seen
 
 
 @kernel
 def _turn_basis(rule, state, room):
-    """Take a step of the online PCA, pick P, and turn W along."""
-    n_components, n_labels = state.picked.shape[0], room.target.shape[0]
-    length = np.sqrt((room.target**2).sum())
-    if length == 0.0:
+    """Step the online PCA, pick P, turn W along; turn the code into its error."""
+    target, code, n_components = room.target, room.code, state.picked.shape[0]
+    length = np.sqrt((target**2).sum())
+    n_full = state.sizes[capped_msg.SIZE]
+    if length > 0.0:
+        scale = max(1.0, length)
+        for k in range(target.shape[0]):
+            room.score[k] = target[k] / scale
+        rate = 2.0 / np.sqrt(state.counters[N_SEEN]) * n_components / target.shape[0]
+        n_full = capped_msg.update(
+            *(room.score, rate, n_components, state.sizes),
+            *(state.block, state.mix, state.sigma, room.pca),
+        )
+        room.old[:], n_old = state.picked, state.counters[N_PICKED]
+        _pick_rows(rule, state)
+        if rule.basis == TRANSFORM:
+            _turn_regressor(n_old, n_full, state, room)
+    if rule.basis == CORRECT:
+        for k in range(target.shape[0]):
+            code[k] = target[k] - code[k]
         return
-    rate = 2.0 / np.sqrt(state.counters[N_SEEN]) * n_components / n_labels
-    vector = room.target / max(1.0, length)
-    state.counters[SIZE] = capped_msg.update(
-        *(vector, rate, n_components, state.counters[SIZE]),
-        *(state.basis, state.sigma, room.rotation),
-    )
-    old, n_old = state.picked.copy(), state.counters[N_PICKED]
-    _pick_rows(rule, state)
-    if rule.basis != TRANSFORM:
-        return
-    room.turn[:] = 0.0
-    for i in range(n_old):
-        for j in range(state.counters[N_PICKED]):
-            room.turn[i, j] = room.rotation[state.picked[j], old[i]]
-    state.weights[:] = np.dot(state.weights, room.turn)
+    for m in range(n_components):
+        wanted = 0.0
+        if length > 0.0 and m < state.counters[N_PICKED]:
+            row = state.picked[m]
+            for i in range(n_full):
+                wanted += room.pca.vectors[row, i] * room.pca.in_basis[i]
+            wanted *= scale
+        code[m] = wanted - code[m]
+
+
+@kernel
+def _turn_regressor(n_old, n_full, state, room):
+    """Turn W, and the code W'x, from the old P to the new one.
+
+    A component that P did not have before takes an old direction that was not in P;
+    its weights are 0 so far.
+    """
+    vectors, step, lost = room.pca.vectors, room.regressor.step, room.regressor.lost
+    n_new = state.counters[N_PICKED]
+    spare = 0
+    for m in range(n_old, n_new):
+        while _is_in(spare, room.old, m):
+            spare += 1
+        room.old[m] = spare
+    step[:] = np.eye(step.shape[0])
+    lost[:] = 0.0
+    n_lost = n_picked = 0
+    for row in range(n_full):
+        if n_picked < n_new and state.picked[n_picked] == row:
+            for m in range(n_new):
+                step[n_picked, m] = vectors[row, room.old[m]]
+            n_picked += 1
+        else:
+            for m in range(n_new):
+                lost[n_lost, m] = vectors[row, room.old[m]]
+            n_lost += 1
+    factored.turn(state.regressor, room.regressor)
+    room.code[:] = np.dot(step, room.code)
+
+
+@kernel
+def _is_in(item, items, n):
+    for i in range(n):
+        if items[i] == item:
+            return True
+    return False
 
 
 @kernel
 def _pick_rows(rule, state):
     """Pick the rows of P: the M of largest sigma, or all but one drawn by Lemma 2."""
-    n_components, size = state.picked.shape[0], state.counters[SIZE]
+    n_components, size = state.picked.shape[0], state.sizes[capped_msg.SIZE]
     dropped = size
     if size > n_components:
         dropped = size - 1  # sigma is descending

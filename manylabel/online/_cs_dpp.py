@@ -3,12 +3,14 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel
-from manylabel._kernels import cs_dpp
-from manylabel._typing import CSR, Array, Floats, RandomState
+from manylabel._kernels import capped_msg, cs_dpp, factored
+from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
 from manylabel.base import OnlineClassifier
 from manylabel.losses import as_cost
+from manylabel.online._memory import Arrays, Plan, begin, grow
 
 BASES = {"transform": cs_dpp.TRANSFORM, "correct": cs_dpp.CORRECT, "none": cs_dpp.NONE}
 REGRESSORS = {"ridge": cs_dpp.RIDGE, "gradient": cs_dpp.GRADIENT}
@@ -18,6 +20,8 @@ ORDERS = {
     "random": cs_dpp.RANDOM,
 }
 SELECTIONS = {"greedy": False, "sampled": True}
+SCHEDULES = ("decaying", "adaptive")
+REFERENCES = {"zero": False, "mean": True}
 LAW = (0.55, 1.5)  # of running propensities
 
 
@@ -45,11 +49,18 @@ class CSDPP(OnlineClassifier):
         drawn as in Lemma 2.
     regressor : {"ridge", "gradient"}, default="ridge"
         Online ridge regression, whose state is quadratic in the number of features, or
-        gradient descent with steps of ``step / sqrt(t)``.
+        gradient descent, where a sparse row costs nothing in the number of features.
     reg : float, default=1.0
         Ridge penalty lambda.
     step : float, default=1.0
         Step size of gradient descent.
+    schedule : {"decaying", "adaptive"}, default="decaying"
+        Row t moves by ``step / sqrt(t)``, the same for all features, or each feature
+        moves by less the more it has been seen (AdaGrad). Either way a row is never
+        overshot.
+    reference : {"zero", "mean"}, default="zero"
+        Point from which labels are coded: the origin, or the mean of the weighed
+        labels so far, which is then added to what is predicted.
     order : {"frequent", "given", "random"}, default="frequent"
         Order in which the cost is decomposed into label weights: most frequent label
         first by the counts so far, columns as they are, or anew at random for each row.
@@ -61,6 +72,10 @@ class CSDPP(OnlineClassifier):
         the counts so far. None trusts the labels.
     max_boost : float, default=10.0
         Largest ``1 / p``; a few very rare labels would otherwise rule the regression.
+    grow : bool, default=False
+        Accept new labels and features in mid-stream: rows may have more columns than
+        those before, and fewer. A label begins as one that no row had so far; features
+        that were never learnt are ignored in prediction.
     random_state : int, Generator, RandomState or None, default=0
         Seeds sampled selection and random orders.
 
@@ -70,10 +85,13 @@ class CSDPP(OnlineClassifier):
         Column numbers of ``Y``.
     n_seen_ : int
         Rows learnt so far.
-    basis_ : ndarray of shape (n_components + 2, n_labels)
-        Orthonormal directions of the labels, strongest first.
+    basis_ : ndarray of shape (n_directions, n_labels)
+        Orthonormal directions of the labels, strongest first; at most one more than
+        there are components.
     sigma_ : ndarray of shape (n_components + 2,)
         Their eigenvalues in the online PCA.
+    picked_ : ndarray of shape (n_components,)
+        Which of the directions make the code.
     weights_ : ndarray of shape (n_features + 1, n_components)
         The regressor, intercept last; for ``basis="correct"`` of shape
         (n_features + 1, n_labels).
@@ -103,18 +121,6 @@ class CSDPP(OnlineClassifier):
     [0, 2]
     """
 
-    counters_: Array
-    basis_: Floats
-    sigma_: Floats
-    picked_: Array
-    weights_: Floats
-    inverse_: Floats
-    counts_: Array
-    order_: Array
-    place_: Array
-    boost_: Floats
-    random_: Array
-
     def __init__(
         self,
         *,
@@ -125,10 +131,13 @@ class CSDPP(OnlineClassifier):
         regressor: str = "ridge",
         reg: float = 1.0,
         step: float = 1.0,
+        schedule: str = "decaying",
+        reference: str = "zero",
         order: str = "frequent",
         fit_intercept: bool = True,
         propensity: Any = None,
         max_boost: float = 10.0,
+        grow: bool = False,
         random_state: RandomState = 0,
     ) -> None:
         self.cost = cost
@@ -138,28 +147,69 @@ class CSDPP(OnlineClassifier):
         self.regressor = regressor
         self.reg = reg
         self.step = step
+        self.schedule = schedule
+        self.reference = reference
         self.order = order
         self.fit_intercept = fit_intercept
         self.propensity = propensity
         self.max_boost = max_boost
+        self.grow = grow
         self.random_state = random_state
 
+    @property
+    def basis_(self) -> Floats:
+        """Orthonormal directions of the labels, strongest first."""
+        rows: Floats = self.mix_[: self.sizes_[capped_msg.SIZE]] @ self.block_
+        return rows[:, : len(self.classes_)]
+
+    @property
+    def weights_(self) -> Floats:
+        """The regressor, intercept last."""
+        weights: Floats = self.raw_.copy()
+        for epoch, turn in enumerate(self.epochs_[: self.ages_[factored.N_EPOCHS]]):
+            behind = self.stamp_ <= epoch
+            weights[behind] = weights[behind] @ turn
+        return weights @ self.turn_ if len(self.turn_) else weights
+
     def _start(self, n_features: int, n_labels: int) -> None:
-        n_components = _validation.code_size(self.n_components, n_labels)
-        ridge, correct = self.regressor == "ridge", self.basis == "correct"
-        if ridge:
+        plan = self._plan(n_features, n_labels)
+        if plan.is_ridge:
             _validation.ridge_size(n_features, 'use regressor="gradient"')
-        size = n_features + 1
-        self.counters_ = np.zeros(3, np.int64)
-        self.basis_ = np.zeros((n_components + 2, n_labels))
-        self.sigma_ = np.zeros(n_components + 2)
-        self.picked_ = np.zeros(n_components, np.int64)
-        self.weights_ = np.zeros((size, n_labels if correct else n_components))
-        self.inverse_ = np.eye(size) / self.reg if ridge else np.empty((0, 0))
-        self.counts_ = np.zeros(n_labels, np.int64)
-        self.order_, self.place_ = np.arange(n_labels), np.arange(n_labels)
-        self.boost_ = self._boosts(n_labels)
-        self.random_ = parallel.spawn_seeds(self.random_state, 1)
+        boosts = self._boosts(n_labels)
+        arrays = begin(plan, self.reg)
+        arrays["boost"][:n_labels] = boosts
+        arrays["random"] = parallel.spawn_seeds(self.random_state, 1)
+        self._take(arrays)
+        if self.grow:
+            vars(self).pop("feature_names_in_", None)
+
+    def _continue(self, X: MatrixLike, Y: MatrixLike) -> tuple[CSR, CSR]:
+        if not self.grow:
+            return super()._continue(X, Y)
+        rows = _validation.feature_matrix(X)
+        labels = _validation.labels(Y, n_rows=rows.shape[0])
+        n_features = max(rows.shape[1], self.n_features_in_)
+        n_labels = max(labels.shape[1], len(self.classes_))
+        self._grow(n_features, n_labels)
+        return _widened(rows, n_features), _widened(labels, n_labels)
+
+    def _grow(self, n_features: int, n_labels: int) -> None:
+        old = self._plan(self.n_features_in_, len(self.classes_))
+        new = self._plan(n_features, n_labels)
+        if new.is_ridge:
+            _validation.ridge_size(n_features, 'use regressor="gradient"')
+        if new != old:
+            boosts = self._boosts(n_labels)
+            arrays = grow(self._arrays(), old, new, self.reg)
+            arrays["boost"][:n_labels] = boosts
+            self._take(arrays)
+        self.n_features_in_, self.classes_ = n_features, np.arange(n_labels)
+
+    def _known_features(self, X: MatrixLike) -> CSR:
+        if not self.grow:
+            return super()._known_features(X)
+        check_is_fitted(self)
+        return _widened(_validation.feature_matrix(X), self.n_features_in_)
 
     def _learn(self, X: CSR, Y: CSR) -> None:
         self._progress_into(X, Y, np.empty((0, 0), np.int64))
@@ -175,23 +225,24 @@ class CSDPP(OnlineClassifier):
         cost = as_cost(self.cost)
         code = getattr(cost, "code", None)
         rows = (X.indptr, X.indices, X.data)
+        state = self._state()
         if code is not None:
-            cs_dpp.progress(
-                *(*rows, Y.indptr, Y.indices, self._rule(code)),
-                *(self._state(), predicted),
-            )
+            rule = self._rule(code)
+            cs_dpp.progress(*rows, Y.indptr, Y.indices, rule, state, predicted)
             return
-        rule, state = self._rule(0), self._state()
-        room = cs_dpp.make_room(state)
+        rule, room, n_labels = self._rule(0), cs_dpp.make_room(state), Y.shape[1]
         for i in range(X.shape[0]):
             row = (X.indptr[i], X.indptr[i + 1], X.indices, X.data)
             cs_dpp.guess_row(*row, rule, state, room)
+            y, y_hat = room.y[:n_labels], room.y_hat[:n_labels]
             if len(predicted):
-                predicted[i] = room.y_hat
-            room.y[:] = 0
-            room.y[Y.indices[Y.indptr[i] : Y.indptr[i + 1]]] = 1
+                predicted[i] = y_hat
+            y[:] = 0
+            y[Y.indices[Y.indptr[i] : Y.indptr[i + 1]]] = 1
             cs_dpp.set_order(rule, state)
-            room.delta[:] = cost.label_weights(room.y, room.y_hat, self.order_)
+            order = state.order[state.order < n_labels]
+            room.delta[:n_labels] = cost.label_weights(y, y_hat, order)
+            room.delta[n_labels:] = room.delta[order[-1]]  # a label not met yet
             cs_dpp.learn_row(*row, rule, state, room)
 
     def _scores(self, X: CSR) -> Array:
@@ -208,6 +259,7 @@ class CSDPP(OnlineClassifier):
             regressor=REGRESSORS[self.regressor],
             order=ORDERS[self.order],
             sampled=SELECTIONS[self.selection],
+            centred=REFERENCES[self.reference],
             bias=float(bool(self.fit_intercept)),
             step=float(self.step),
             law_a=law_a,
@@ -215,46 +267,70 @@ class CSDPP(OnlineClassifier):
             most=float(self.max_boost),
         )
 
+    def _plan(self, n_features: int, n_labels: int) -> Plan:
+        is_ridge = self.regressor == "ridge"
+        if self.grow and not is_ridge:
+            n_features = 1 << (n_features - 1).bit_length()  # room to grow into
+        return Plan(
+            n_features=n_features,
+            n_labels=n_labels + self.grow,
+            n_components=_validation.code_size(self.n_components, n_labels),
+            is_ridge=is_ridge,
+            is_adaptive=not is_ridge and self.schedule == "adaptive",
+            turns=self.basis == "transform",
+            is_wide=self.basis == "correct",
+        )
+
+    def _arrays(self) -> Arrays:
+        """Return what is learnt; refuse what does not fit the parameters."""
+        shapes = self._plan(self.n_features_in_, len(self.classes_)).shapes()
+        arrays = {name: getattr(self, f"{name}_") for name in shapes}
+        if any(arrays[name].shape != shape for name, shape in shapes.items()):
+            raise ValueError(
+                "n_components, basis, regressor, schedule and grow must stay as they "
+                "were when the stream began; fit begins anew."
+            )
+        return arrays
+
+    def _take(self, arrays: Arrays) -> None:
+        for name, array in arrays.items():
+            setattr(self, f"{name}_", array)
+
     def _state(self) -> cs_dpp.State:
-        names = cs_dpp.State._fields
-        return cs_dpp.State(**{name: getattr(self, f"{name}_") for name in names})
+        arrays = self._arrays()
+        parts = {name: arrays.pop(name) for name in factored.Regressor._fields}
+        return cs_dpp.State(regressor=factored.Regressor(**parts), **arrays)
 
     def _boosts(self, n_labels: int) -> Floats:
         if self.propensity is None or self._is_running():
             return np.ones(n_labels)
-        return 1 / _validation.propensities(self.propensity, n_labels)
+        values = getattr(self.propensity, "values_", self.propensity)
+        if self.grow and np.ndim(values):
+            values = values[:n_labels]
+        return 1 / _validation.propensities(values, n_labels)
 
     def _is_running(self) -> bool:
         return isinstance(self.propensity, str) and self.propensity == "running"
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_labels, size = len(self.classes_), self.n_features_in_ + 1
-        n_components = _validation.code_size(self.n_components, n_labels)
-        width = n_labels if self.basis == "correct" else n_components
-        square = size if self.regressor == "ridge" else 0
-        per_label = ("counts_", "order_", "place_", "boost_")
-        return dict.fromkeys(per_label, (n_labels,)) | {
-            "counters_": (3,),
-            "basis_": (n_components + 2, n_labels),
-            "sigma_": (n_components + 2,),
-            "picked_": (n_components,),
-            "weights_": (size, width),
-            "inverse_": (square, square),
-            "random_": (1,),
-        }
+        shapes = self._plan(self.n_features_in_, len(self.classes_)).shapes()
+        return {f"{name}_": shape for name, shape in shapes.items()}
 
     def _check_state(self) -> None:
         super()._check_state()
-        n_labels, n_rows = len(self.classes_), len(self.basis_)
+        labels, n_epochs = np.arange(len(self.order_)), self.ages_[0]
         fits = (
-            np.array_equal(np.sort(self.order_), np.arange(n_labels))
-            and np.array_equal(self.order_[self.place_], np.arange(n_labels))
-            and ((self.picked_ >= 0) & (self.picked_ < n_rows)).all()
-            and 0 <= self.counters_[1] < n_rows
-            and 0 <= self.counters_[2] <= len(self.picked_)
+            np.array_equal(np.sort(self.order_), labels)
+            and np.array_equal(self.order_[self.place_], labels)
+            and ((self.picked_ >= 0) & (self.picked_ < len(self.sigma_))).all()
+            and 0 <= self.counters_[1] <= len(self.picked_)
+            and 0 <= self.sizes_[0] < len(self.sigma_)
+            and self.sizes_[0] <= self.sizes_[1] <= len(self.block_)
+            and 0 <= n_epochs <= len(self.epochs_)
+            and ((self.stamp_ >= 0) & (self.stamp_ <= n_epochs)).all()
         )
         if not fits:
-            raise ValueError("counters_, picked_, order_ and place_ must fit together.")
+            raise ValueError("What was learnt must fit together, and does not.")
 
     def _check_parameters(self) -> None:
         as_cost(self.cost)
@@ -263,6 +339,8 @@ class CSDPP(OnlineClassifier):
             ("selection", SELECTIONS),
             ("regressor", REGRESSORS),
             ("order", ORDERS),
+            ("schedule", SCHEDULES),
+            ("reference", REFERENCES),
         ):
             value = getattr(self, name)
             if value not in known:
@@ -272,3 +350,12 @@ class CSDPP(OnlineClassifier):
         _validation.number(self.reg, "reg", above=0)
         _validation.number(self.step, "step", above=0)
         _validation.number(self.max_boost, "max_boost", least=1)
+
+
+def _widened(matrix: CSR, n_columns: int) -> CSR:
+    """Return the matrix with so many columns: new ones are empty."""
+    if matrix.shape[1] == n_columns:
+        return matrix
+    wide = matrix.copy()
+    wide.resize(matrix.shape[0], n_columns)
+    return wide

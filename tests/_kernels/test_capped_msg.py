@@ -23,24 +23,30 @@ class Learner:
     """The kernel with its state."""
 
     def __init__(self, n_components, n_labels):
-        self.size = 0
-        self.basis = np.zeros((n_components + 2, n_labels))
+        n_block = capped_msg.block_rows(n_components)
+        self.sizes = np.zeros(3, np.int64)
+        self.block = np.zeros((n_block, n_labels))
+        self.mix = np.zeros((n_components + 2, n_block))
         self.sigma = np.zeros(n_components + 2)
-        self.rotation = np.zeros((n_components + 2, n_components + 2))
+        self.room = capped_msg.make_room(self.mix, n_labels)
         self.n_components = n_components
 
     def step(self, vector, rate):
         """Take one step."""
-        self.size = capped_msg.update(
-            *(vector, rate, self.n_components, self.size),
-            *(self.basis, self.sigma, self.rotation),
+        capped_msg.update(
+            *(vector, rate, self.n_components, self.sizes),
+            *(self.block, self.mix, self.sigma, self.room),
         )
+
+    @property
+    def basis(self):
+        """Return Q."""
+        return self.mix[: self.sizes[0]] @ self.block
 
     @property
     def matrix(self):
         """Return U = Q' diag(sigma) Q."""
-        rows = self.basis[: self.size]
-        return rows.T @ (self.sigma[: self.size, None] * rows)
+        return self.basis.T @ (self.sigma[: self.sizes[0], None] * self.basis)
 
 
 @given(SEEDS, st.integers(1, 8), st.sampled_from([0.1, 1.0, 5.0]), st.booleans())
@@ -50,7 +56,7 @@ def test_projection_agrees_with_bisection(seed, n, scale, ties):
     values = np.round(values) if ties else values
     total = int(rng.integers(0, n + 1))
     out = np.full(n, np.nan)
-    capped_msg.project_sum(values, total, out)
+    capped_msg.project_sum(values, n, total, out)
     assert_allclose(out, project_by_bisection(values, total), atol=1e-9)
 
 
@@ -75,22 +81,23 @@ def test_basis_stays_orthonormal_over_many_steps():
     learner = Learner(3, 10)
     for t in range(1, 20_001):
         learner.step(np.sign(rng.normal(size=10)) / np.sqrt(10), 2 / np.sqrt(t) * 0.3)
-    rows = learner.basis[: learner.size]
-    assert_allclose(rows @ rows.T, np.eye(4), atol=1e-9)
+    assert_allclose(learner.basis @ learner.basis.T, np.eye(4), atol=1e-12)
 
 
 def test_rotation_tells_where_the_rows_went():
     rng = np.random.default_rng(0)
     learner = Learner(2, 6)
     for _ in range(5):
-        old, size = learner.basis[: learner.size].copy(), learner.size
-        learner.step(rng.normal(size=6), 0.3)
-        overlap = learner.basis[: learner.size] @ old.T
-        assert_allclose(learner.rotation[: learner.size, :size], overlap, atol=1e-12)
+        old, vector = learner.basis, rng.normal(size=6)
+        learner.step(vector, 0.3)
+        overlap, room = learner.basis @ old.T, learner.room
+        n_new, n_old = overlap.shape
+        assert_allclose(room.vectors[:n_new, :n_old], overlap, atol=1e-12)
+        assert_allclose(room.in_basis[:n_old], old @ vector, atol=1e-12)
 
 
 def test_a_repeated_vector_adds_no_direction():
     learner = Learner(3, 5)
     for _ in range(4):
         learner.step(np.ones(5) / np.sqrt(5), 0.5)
-    assert learner.size == 1
+    assert learner.sizes[0] == 1

@@ -113,7 +113,7 @@ def test_correction_is_batch_ridge_regression_on_encoded_labels(problem):
     X, Y = problem
     learner = CSDPP(cost="hamming", n_components=0.5, basis="correct").fit(X, Y)
     rows = np.hstack([X, np.ones((len(X), 1))]).astype(float)
-    P = learner.basis_[learner.picked_[: learner.counters_[2]]]
+    P = learner.basis_[learner.picked_[: learner.counters_[1]]]
     codes = (2 * Y - 1) / np.sqrt(Y.shape[1]) @ P.T
     W = np.linalg.solve(rows.T @ rows + np.eye(rows.shape[1]), rows.T @ codes)
     seen = Y.any(axis=0)
@@ -129,7 +129,7 @@ def test_transform_equals_correction_in_the_full_space(problem):
     X, Y = np.tile(X, (8, 1)), np.tile(Y, (8, 1))
     Y[: Y.shape[1]] = np.eye(Y.shape[1])  # the first rows span all labels
     basis_is_full = CSDPP(n_components=1.0).fit(X, Y)
-    if basis_is_full.counters_[2] < Y.shape[1]:
+    if basis_is_full.counters_[1] < Y.shape[1]:
         return
     transform = stream(CSDPP(n_components=1.0), X, Y)
     correct = stream(CSDPP(n_components=1.0, basis="correct"), X, Y)
@@ -158,7 +158,7 @@ def test_bound_of_theorem_5_holds_on_every_row(cost):
     Y[0] = 1  # every label has been seen, so that all are predicted by their score
     learner = CSDPP(cost=cost, n_components=3, order="given").fit(X[:1], Y[:1])
     for x, y in zip(X[1:], Y[1:], strict=True):
-        P = learner.basis_[learner.picked_[: learner.counters_[2]]]
+        P = learner.basis_[learner.picked_[: learner.counters_[1]]]
         score = learner.decision_function(x[None])[0]
         y_hat = (score > 0).astype(int)
         target = np.sqrt(label_weights(y, y_hat, cost)) * (2 * y - 1)

@@ -1,0 +1,198 @@
+"""A regressor W whose targets turn at every row, without touching its features.
+
+When the code of the labels turns, W is multiplied from the right by a small matrix T,
+for all d features. So W is kept as ``raw @ turn``: T goes into ``turn``, and what
+is added to W is first multiplied by its inverse. T forgets what lies outside the new
+code, so ``turn`` shrinks; before its inverse grows too large, or where T forgets a
+direction for good, an epoch ends: the matrix is put on a list, and a feature goes
+through the list only when it is written again (``stamp`` says how far it has come).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from manylabel._kernels._jit import kernel
+from manylabel._kernels.linear import add_scores
+
+# An epoch ends when the inverse is longer than this: digits lost by rounding.
+LONGEST_INVERSE = 1e4
+# ... or when a turn keeps less than this of some direction, squared.
+LEAST_KEPT = 1e-6
+# ... or after so many turns, since rounding adds up.
+MOST_TURNS = 1 << 14
+N_EPOCHS, N_TURNS = range(2)
+
+
+class Regressor(NamedTuple):
+    """W, factored. M columns; d features and a constant one, last."""
+
+    ages: object  # (2,) epochs on the list, turns of this epoch
+    raw: object  # (d + 1, M)
+    turn: object  # (M, M); (0, 0) for a regressor that never turns
+    inverse_turn: object  # (M, M)
+    epochs: object  # (most epochs, M, M)
+    stamp: object  # (d + 1,) epochs that a feature has gone through
+
+
+class Room(NamedTuple):
+    """Scratch memory."""
+
+    sums: object  # (most epochs + 1, M)
+    row: object  # (M,)
+    step: object  # (M, M) T' of the turn
+    lost: object  # (2, M) the rows that go with T' in an orthogonal matrix
+    product: object  # (M, M)
+
+
+@kernel
+def make_room(regressor):
+    """Return scratch memory."""
+    width, n_turned = regressor.raw.shape[1], regressor.turn.shape[0]
+    return Room(
+        *(np.empty((regressor.epochs.shape[0] + 1, width)), np.empty(width)),
+        *(np.empty((n_turned, n_turned)), np.empty((2, n_turned))),
+        np.empty((n_turned, n_turned)),
+    )
+
+
+@kernel
+def predict(start, end, x_indices, x_data, bias, regressor, room, out):
+    """Write W'x of one row into ``out``.
+
+    Features are summed by epoch first, so that a sum goes through the list, not each.
+    """
+    weights, stamp, n_epochs = regressor.raw, regressor.stamp, regressor.ages[0]
+    width, last = weights.shape[1], weights.shape[0] - 1
+    if n_epochs == 0:
+        for m in range(width):
+            out[m] = bias * weights[last, m]
+        add_scores(start, end, x_indices, x_data, weights, out)
+    else:
+        sums = room.sums
+        sums[: n_epochs + 1] = 0.0
+        for m in range(width):
+            sums[stamp[last], m] = bias * weights[last, m]
+        for p in range(start, end):
+            j, value = np.uintp(x_indices[p]), np.float64(x_data[p])
+            epoch = np.uintp(stamp[j])
+            for m in range(width):
+                sums[epoch, m] += value * weights[j, m]
+        for epoch in range(n_epochs):
+            _multiply(sums[epoch], regressor.epochs[epoch], out)
+            sums[epoch + 1] += out
+        out[:] = sums[n_epochs]
+    if regressor.turn.shape[0]:
+        room.row[:] = out
+        _multiply(room.row, regressor.turn, out)
+
+
+@kernel
+def add_sparse(start, end, x_indices, factors, error, regressor, room):
+    """Add a factor times ``error`` to W for each entry of a row, the constant last."""
+    weights, last = regressor.raw, regressor.raw.shape[0] - 1
+    moved = _untwist(error, regressor, room)
+    for q in range(end - start + 1):
+        j = np.uintp(x_indices[start + q]) if q < end - start else np.uintp(last)
+        if regressor.stamp[j] != regressor.ages[N_EPOCHS]:
+            _catch_up(j, regressor, room.sums)
+        factor = factors[q]
+        for m in range(moved.shape[0]):
+            weights[j, m] += factor * moved[m]
+
+
+@kernel
+def add_dense(factors, error, regressor, room):
+    """Add ``factors[j]`` times ``error`` to W for every feature."""
+    weights = regressor.raw
+    moved = _untwist(error, regressor, room)
+    for j in range(weights.shape[0]):
+        if regressor.stamp[j] != regressor.ages[N_EPOCHS]:
+            _catch_up(j, regressor, room.sums)
+        factor = factors[j]
+        if factor != 0.0:
+            for m in range(moved.shape[0]):
+                weights[j, m] += factor * moved[m]
+
+
+@kernel
+def turn(regressor, room):
+    """Multiply W by T, the transpose of ``room.step``; ``room.lost`` goes with it.
+
+    The rows A = T' and C, those lost, make columns of an orthogonal matrix: A'A + C'C
+    = I. So A^-1 = (I - C'C)^-1 A' = (I + C' (I - CC')^-1 C) A' by Woodbury's formula.
+    """
+    inverse, lost = regressor.inverse_turn, room.lost
+    np.dot(regressor.turn, room.step.T, room.product)
+    regressor.turn[:] = room.product
+    regressor.ages[N_TURNS] += 1
+    kept = np.eye(2) - np.dot(lost, lost.T)
+    share = kept[0, 0] * kept[1, 1] - kept[0, 1] * kept[1, 0]
+    if share < LEAST_KEPT:
+        end_epoch(regressor, room)
+        return
+    through = np.dot(lost, inverse)
+    for m in range(lost.shape[1]):
+        first, second = through[0, m], through[1, m]
+        through[0, m] = (kept[1, 1] * first - kept[0, 1] * second) / share
+        through[1, m] = (kept[0, 0] * second - kept[1, 0] * first) / share
+    for i in range(lost.shape[1]):
+        for m in range(lost.shape[1]):
+            inverse[i, m] += lost[0, i] * through[0, m] + lost[1, i] * through[1, m]
+    np.dot(room.step, inverse, room.product)
+    inverse[:] = room.product
+    if (inverse**2).sum() > LONGEST_INVERSE**2 or regressor.ages[N_TURNS] >= MOST_TURNS:
+        end_epoch(regressor, room)
+
+
+@kernel
+def end_epoch(regressor, room):
+    """Put ``turn`` on the list and begin anew; a full list is worked off."""
+    ages, epochs, stamp = regressor.ages, regressor.epochs, regressor.stamp
+    if ages[N_EPOCHS] < epochs.shape[0]:
+        epochs[ages[N_EPOCHS]] = regressor.turn
+        ages[N_EPOCHS] += 1
+    else:
+        weights, row = regressor.raw, room.row
+        for j in range(weights.shape[0]):
+            _catch_up(j, regressor, room.sums)
+            row[:] = weights[j]
+            _multiply(row, regressor.turn, weights[j])
+        stamp[:] = 0
+        ages[N_EPOCHS] = 0
+    ages[N_TURNS] = 0
+    regressor.turn[:] = np.eye(regressor.turn.shape[0])
+    regressor.inverse_turn[:] = regressor.turn
+
+
+@kernel
+def _catch_up(j, regressor, room):
+    """Take the weights of feature ``j`` through the epochs that it has missed."""
+    weights, n_epochs = regressor.raw, regressor.ages[N_EPOCHS]
+    width, row = weights.shape[1], room[0]
+    for epoch in range(regressor.stamp[j], n_epochs):
+        for m in range(width):
+            row[m] = weights[j, m]
+        _multiply(row, regressor.epochs[epoch], weights[j])
+    regressor.stamp[j] = n_epochs
+
+
+@kernel
+def _untwist(error, regressor, room):
+    """Return what ``error`` is before ``turn``."""
+    if regressor.turn.shape[0] == 0:
+        return error
+    _multiply(error, regressor.inverse_turn, room.row)
+    return room.row
+
+
+@kernel
+def _multiply(row, matrix, out):
+    """Write ``row @ matrix`` into ``out``."""
+    for m in range(out.shape[0]):
+        out[m] = 0.0
+    for i in range(row.shape[0]):
+        value = row[np.uintp(i)]
+        if value != 0.0:
+            for m in range(out.shape[0]):
+                out[m] += value * matrix[np.uintp(i), m]

@@ -9,7 +9,7 @@ TINY = 1e-10  # a residual or a new direction this small is rounding
 
 @kernel
 def decode(codes, code, sparsity, out):
-    """Write into ``out`` the coefficients of at most ``sparsity`` labels a row.
+    """Write into ``out`` the coefficients of at most ``sparsity[i]`` labels of row i.
 
     ``code`` has a row of unit length for each label. Step by step the label that is
     closest to what is left of the code joins (the first of equals), and what is left
@@ -20,13 +20,16 @@ def decode(codes, code, sparsity, out):
     n_labels, size = code.shape
     columns = np.ascontiguousarray(code.T)  # so that the loop over labels vectorises
     closeness, rest = np.empty(n_labels), np.empty(size)
-    basis, triangle = np.empty((sparsity, size)), np.empty((sparsity, sparsity))
-    chosen, target = np.empty(sparsity, np.int64), np.empty(sparsity)
+    most = 0
+    for i in range(sparsity.shape[0]):
+        most = max(most, sparsity[i])
+    basis, triangle = np.empty((most, size)), np.empty((most, most))
+    chosen, target = np.empty(most, np.int64), np.empty(most)
     for i in range(out.shape[0]):
         n_chosen = 0
         for m in range(size):
             rest[m] = codes[i, m]
-        while n_chosen < sparsity:
+        while n_chosen < sparsity[i]:
             label = _closest(columns, rest, closeness)
             if abs(closeness[label]) < TINY:
                 break

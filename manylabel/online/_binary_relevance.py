@@ -21,9 +21,13 @@ class OnlineBinaryRelevance(CodeRegression):
         ``"gradient"`` descends along each row, for O(nnz K).
     reg : float, default=1.0
         Weight of the squared length of the solution (ridge).
+    schedule : {"decaying", "adaptive"}, default="decaying"
+        Rates of gradient descent, though never so high that a row is overshot:
+        ``"decaying"`` learns row t at ``step / sqrt(t)``; ``"adaptive"`` gives each
+        feature a rate of its own that falls as the feature is met, so rare features
+        keep a high one and the scale of the rows does not matter.
     step : float, default=1.0
-        Row t is learnt at the rate ``step / sqrt(t)`` (gradient), though never at
-        more than one over its squared length.
+        Multiplies the rates of gradient descent.
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
 
@@ -35,6 +39,8 @@ class OnlineBinaryRelevance(CodeRegression):
         Weights, the intercepts last.
     inverse_ : ndarray of shape (n_features + 1, n_features + 1)
         Inverse of ``reg`` I + the sum of x x'; of shape (0, 0) for gradient descent.
+    spread_ : ndarray of shape (n_features + 1,)
+        Sum of x_j^2 |x|^2 for each feature j; of shape (0,) unless adaptive.
     counts_ : ndarray of shape (n_labels,)
         Rows that had each label.
     n_seen_ : int
@@ -66,11 +72,13 @@ class OnlineBinaryRelevance(CodeRegression):
         *,
         regressor: str = "ridge",
         reg: float = 1.0,
+        schedule: str = "decaying",
         step: float = 1.0,
         fit_intercept: bool = True,
     ) -> None:
         self.regressor = regressor
         self.reg = reg
+        self.schedule = schedule
         self.step = step
         self.fit_intercept = fit_intercept
 
@@ -86,5 +94,5 @@ class OnlineBinaryRelevance(CodeRegression):
         signs -= 1
         return signs
 
-    def _decode(self, codes: Floats) -> Floats:
+    def _decode(self, codes: Floats, n_relevant: Floats) -> Floats:
         return codes

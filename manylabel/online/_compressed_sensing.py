@@ -1,6 +1,5 @@
 """A random code of sparse labels, decoded by orthogonal matching pursuit."""
 
-from math import ceil
 from numbers import Integral
 
 import numpy as np
@@ -8,7 +7,7 @@ from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
 from manylabel._kernels import pursuit
-from manylabel._typing import CSR, Floats, RandomState
+from manylabel._typing import CSR, Floats, Ints, RandomState
 from manylabel.online._regression import CodeRegression
 
 MIDWAY = 0.5  # between a label that is there, 1, and one that is not, 0
@@ -35,9 +34,13 @@ class OnlineCompressedSensing(CodeRegression):
         along each row, for O(nnz M).
     reg : float, default=1.0
         Weight of the squared length of the solution (ridge).
+    schedule : {"decaying", "adaptive"}, default="decaying"
+        Rates of gradient descent, though never so high that a row is overshot:
+        ``"decaying"`` learns row t at ``step / sqrt(t)``; ``"adaptive"`` gives each
+        feature a rate of its own that falls as the feature is met, so rare features
+        keep a high one and the scale of the rows does not matter.
     step : float, default=1.0
-        Row t is learnt at the rate ``step / sqrt(t)`` (gradient), though never at
-        more than one over its squared length.
+        Multiplies the rates of gradient descent.
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
     random_state : int, Generator, RandomState or None, default=0
@@ -53,6 +56,8 @@ class OnlineCompressedSensing(CodeRegression):
         Weights, the intercepts last.
     inverse_ : ndarray of shape (n_features + 1, n_features + 1)
         Inverse of ``reg`` I + the sum of x x'; of shape (0, 0) for gradient descent.
+    spread_ : ndarray of shape (n_features + 1,)
+        Sum of x_j^2 |x|^2 for each feature j; of shape (0,) unless adaptive.
     counts_ : ndarray of shape (n_labels,)
         Rows that had each label.
     n_seen_ : int
@@ -89,6 +94,7 @@ class OnlineCompressedSensing(CodeRegression):
         sparsity: int | None = None,
         regressor: str = "ridge",
         reg: float = 1.0,
+        schedule: str = "decaying",
         step: float = 1.0,
         fit_intercept: bool = True,
         random_state: RandomState = 0,
@@ -97,6 +103,7 @@ class OnlineCompressedSensing(CodeRegression):
         self.sparsity = sparsity
         self.regressor = regressor
         self.reg = reg
+        self.schedule = schedule
         self.step = step
         self.fit_intercept = fit_intercept
         self.random_state = random_state
@@ -123,15 +130,16 @@ class OnlineCompressedSensing(CodeRegression):
         codes: Floats = Y @ self.code_
         return codes
 
-    def _decode(self, codes: Floats) -> Floats:
+    def _decode(self, codes: Floats, n_relevant: Floats) -> Floats:
         scores = np.empty((len(codes), len(self.classes_)))
-        pursuit.decode(codes, self.code_, self._n_findable(), scores)
+        pursuit.decode(codes, self.code_, self._n_findable(n_relevant), scores)
         scores -= MIDWAY
         return scores
 
-    def _n_findable(self) -> int:
-        """Return how many labels decoding may find."""
-        most = self.sparsity
-        if most is None:
-            most = ceil(self.counts_.sum() / max(1, self.n_seen_))
-        return min(int(most), self._n_targets())
+    def _n_findable(self, n_relevant: Floats) -> Ints:
+        """Return how many labels decoding may find in each row."""
+        if self.sparsity is None:
+            most = np.ceil(n_relevant).astype(np.int64)
+        else:
+            most = np.full(len(n_relevant), self.sparsity, np.int64)
+        return np.minimum(most, self._n_targets())

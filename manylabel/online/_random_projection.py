@@ -26,9 +26,13 @@ class OnlineRandomProjection(CodeRegression):
         along each row, for O(nnz M).
     reg : float, default=1.0
         Weight of the squared length of the solution (ridge).
+    schedule : {"decaying", "adaptive"}, default="decaying"
+        Rates of gradient descent, though never so high that a row is overshot:
+        ``"decaying"`` learns row t at ``step / sqrt(t)``; ``"adaptive"`` gives each
+        feature a rate of its own that falls as the feature is met, so rare features
+        keep a high one and the scale of the rows does not matter.
     step : float, default=1.0
-        Row t is learnt at the rate ``step / sqrt(t)`` (gradient), though never at
-        more than one over its squared length.
+        Multiplies the rates of gradient descent.
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
     random_state : int, Generator, RandomState or None, default=0
@@ -46,6 +50,8 @@ class OnlineRandomProjection(CodeRegression):
         Weights, the intercepts last.
     inverse_ : ndarray of shape (n_features + 1, n_features + 1)
         Inverse of ``reg`` I + the sum of x x'; of shape (0, 0) for gradient descent.
+    spread_ : ndarray of shape (n_features + 1,)
+        Sum of x_j^2 |x|^2 for each feature j; of shape (0,) unless adaptive.
     counts_ : ndarray of shape (n_labels,)
         Rows that had each label.
     n_seen_ : int
@@ -78,6 +84,7 @@ class OnlineRandomProjection(CodeRegression):
         n_components: float = 0.1,
         regressor: str = "ridge",
         reg: float = 1.0,
+        schedule: str = "decaying",
         step: float = 1.0,
         fit_intercept: bool = True,
         random_state: RandomState = 0,
@@ -85,6 +92,7 @@ class OnlineRandomProjection(CodeRegression):
         self.n_components = n_components
         self.regressor = regressor
         self.reg = reg
+        self.schedule = schedule
         self.step = step
         self.fit_intercept = fit_intercept
         self.random_state = random_state
@@ -109,7 +117,7 @@ class OnlineRandomProjection(CodeRegression):
         codes -= self.code_.sum(axis=0)
         return codes
 
-    def _decode(self, codes: Floats) -> Floats:
+    def _decode(self, codes: Floats, n_relevant: Floats) -> Floats:
         scores = np.empty((len(codes), len(self.classes_)))
         regression.decode(codes, self.decoder_, scores)
         return scores

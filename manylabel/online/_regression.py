@@ -1,17 +1,20 @@
 """What the linear baselines on a stream have in common."""
 
+from collections.abc import Iterator
 from numbers import Real
-from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_scalar
 
 from manylabel import _validation
 from manylabel._kernels import regression
 from manylabel._typing import CSR, Array, Floats, Ints
-from manylabel.base import PAIRS_AT_ONCE, OnlineClassifier
+from manylabel.base import OnlineClassifier
 
 REGRESSORS = ("ridge", "gradient")
+SCHEDULES = ("decaying", "adaptive")
+PAIRS_AT_ONCE = 1 << 20  # enough rows at a time that they come back to the same weights
 UNSEEN = np.finfo(np.float32).min  # ranks below every label that was seen
 
 
@@ -19,72 +22,104 @@ class CodeRegression(OnlineClassifier):
     """Linear regression, row by row, from the features to a code of the labels.
 
     A subclass has ``_start_code(n_labels)``, which draws the code, ``_n_targets``, its
-    length, ``_encode(Y)`` and ``_decode(codes)``, which returns scores. A label that no
-    row has had so far gets the smallest score there is: it ranks last and is not
-    predicted.
+    length, ``_encode(Y)`` and ``_decode(codes, n_relevant)``, which returns scores;
+    ``n_relevant`` is the mean number of labels that was known when each code was
+    predicted. A label that no row has had so far gets the smallest score there is: it
+    ranks last and is not predicted.
     """
 
     regressor: str
     reg: float
+    schedule: str
     step: float
     fit_intercept: bool
     weights_: Floats
     inverse_: Floats
+    spread_: Floats
     counts_: Ints
 
     def _check_parameters(self) -> None:
-        if self.regressor not in REGRESSORS:
-            raise ValueError(
-                f"regressor must be one of {REGRESSORS}. Got {self.regressor!r}."
-            )
+        for name, known in (("regressor", REGRESSORS), ("schedule", SCHEDULES)):
+            value = getattr(self, name)
+            if value not in known:
+                raise ValueError(f"{name} must be one of {known}. Got {value!r}.")
         for name in ("reg", "step"):
             value = getattr(self, name)
             check_scalar(value, name, Real, min_val=0, include_boundaries="neither")
 
     def _start(self, n_features: int, n_labels: int) -> None:
-        size = 0  # gradient descent needs no inverse
+        n_inverse, n_spread = 0, 0  # what the other regressor or schedule keeps
         if self.regressor == "ridge":
             _validation.ridge_size(n_features, 'use regressor="gradient"')
-            size = n_features + 1
-        self.inverse_ = np.eye(size) / self.reg
+            n_inverse = n_features + 1
+        elif self.schedule == "adaptive":
+            n_spread = n_features + 1
+        self.inverse_ = np.eye(n_inverse) / self.reg
+        self.spread_ = np.zeros(n_spread)
         self._start_code(n_labels)
         self.weights_ = np.zeros((n_features + 1, self._n_targets()))
         self.counts_ = np.zeros(n_labels, np.int64)
 
     def _learn(self, X: CSR, Y: CSR) -> None:
-        n_rows = max(1, PAIRS_AT_ONCE // self.weights_.shape[1])
-        for start in range(0, X.shape[0], n_rows):
-            codes = self._encode(Y[start : start + n_rows])
-            indptr = X.indptr[start : start + len(codes) + 1]
-            self._learn_codes((indptr, X.indices, X.data), codes, self.n_seen_ + start)
+        for rows in self._pieces(X):
+            self._regress(X[rows], Y[rows], self.n_seen_ + rows.start)
         self.counts_ += np.bincount(Y.indices, minlength=Y.shape[1])
 
-    def _learn_codes(self, rows: tuple[Any, ...], codes: Floats, n_seen: int) -> None:
+    def _progress(self, X: CSR, Y: CSR) -> CSR:
+        pieces = [self._progress_at_once(X[rows], Y[rows]) for rows in self._pieces(X)]
+        return sp.vstack(pieces, format="csr")
+
+    def _progress_at_once(self, X: CSR, Y: CSR) -> CSR:
+        """Learn rows one after another; return what each was predicted before."""
+        codes = self._regress(X, Y, self.n_seen_)
+        row = np.arange(X.shape[0])
+        n_relevant = self.counts_.sum() + Y.indptr[:-1]
+        scores = self._decode(codes, n_relevant / np.maximum(1, self.n_seen_ + row))
+        first = np.full(Y.shape[1], X.shape[0])  # the row that shows a label
+        first[Y.indices[::-1]] = np.repeat(row, np.diff(Y.indptr))[::-1]
+        first[self.counts_ > 0] = -1
+        self.counts_ += np.bincount(Y.indices, minlength=Y.shape[1])
+        self.n_seen_ += X.shape[0]
+        return sp.csr_array((scores > 0) & (row[:, np.newaxis] > first))
+
+    def _regress(self, X: CSR, Y: CSR, n_seen: int) -> Floats:
+        """Learn rows; return the code of each as it was predicted before."""
+        codes = self._encode(Y)
+        rows = (X.indptr, X.indices, X.data, codes, self._bias())
         # The stream began with or without an inverse, whatever regressor says now.
         if len(self.inverse_):
-            regression.learn_ridge(
-                *(*rows, codes, self._bias(), self.inverse_, self.weights_)
-            )
+            regression.learn_ridge(*rows, self.inverse_, self.weights_)
         else:
-            regression.learn_gradient(
-                *(*rows, codes, self._bias(), float(self.step), n_seen, self.weights_)
-            )
+            step = float(self.step)
+            regression.learn_gradient(*rows, step, n_seen, self.spread_, self.weights_)
+        return codes
+
+    def _pieces(self, X: CSR) -> Iterator[slice]:
+        """Cut rows so that their scores, entries and gains are few."""
+        n_entries = X.nnz // max(1, X.shape[0])
+        widest = max(len(self.classes_), len(self.inverse_), n_entries)
+        n_rows = max(1, PAIRS_AT_ONCE // widest)
+        for start in range(0, X.shape[0], n_rows):
+            yield slice(start, start + n_rows)
 
     def _scores(self, X: CSR) -> Array:
         codes = np.empty((X.shape[0], self.weights_.shape[1]))
         regression.predict(
             X.indptr, X.indices, X.data, self._bias(), self.weights_, codes
         )
-        scores = self._decode(codes)
+        n_relevant = self.counts_.sum() / max(1, self.n_seen_)
+        scores = self._decode(codes, np.full(X.shape[0], n_relevant))
         scores[:, self.counts_ == 0] = UNSEEN
         return scores
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         n_weights, n_labels = self.n_features_in_ + 1, len(self.classes_)
         n_inverse = n_weights if len(self.inverse_) else 0
+        n_spread = n_weights if len(self.spread_) else 0
         return {
             "counts_": (n_labels,),
             "inverse_": (n_inverse, n_inverse),
+            "spread_": (n_spread,),
             "weights_": (n_weights, self._n_targets()),
         }
 
@@ -100,5 +135,5 @@ class CodeRegression(OnlineClassifier):
     def _encode(self, Y: CSR) -> Floats:
         raise NotImplementedError
 
-    def _decode(self, codes: Floats) -> Floats:
+    def _decode(self, codes: Floats, n_relevant: Floats) -> Floats:
         raise NotImplementedError

@@ -15,7 +15,7 @@ def draw_code(rng, n_labels, size):
 
 def decode(codes, code, sparsity):
     out = np.full((len(codes), len(code)), np.nan)
-    pursuit.decode(codes, code, sparsity, out)
+    pursuit.decode(codes, code, np.full(len(codes), sparsity), out)
     return out
 
 
@@ -62,6 +62,14 @@ def test_a_code_of_zero_holds_no_label():
 def test_equal_vectors_are_chosen_once_and_the_first_of_them():
     code = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
     assert_array_equal(decode(np.array([[3.0, 0.5]]), code, 2), [[0.5, 3.0, 0.0]])
+
+
+def test_each_row_has_its_own_sparsity():
+    rng = np.random.default_rng(0)
+    code, codes, out = draw_code(rng, 10, 4), rng.normal(size=(4, 4)), np.empty((4, 10))
+    pursuit.decode(codes, code, np.array([2, 0, 4, 1]), out)
+    for i, sparsity in enumerate([2, 0, 4, 1]):
+        assert_array_equal(out[i], decode(codes, code, sparsity)[i])
 
 
 def test_no_sparsity_finds_nothing():

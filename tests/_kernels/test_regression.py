@@ -1,6 +1,7 @@
 """Linear regression on a stream: exact ridge, gradient descent, and decoding."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ problems = st.fixed_dictionaries(
         "n_targets": st.integers(1, 5),
     }
 )
+DECAYING = np.zeros(0)  # the spread of a schedule that needs none
 biases = st.sampled_from([0.0, 1.0, 2.5])
 
 
@@ -35,7 +37,7 @@ def test_ridge_on_a_stream_is_ridge_on_the_whole(problem, bias, reg):
     X, targets = draw(**problem)
     size = X.shape[1] + 1
     weights, inverse = np.zeros((size, targets.shape[1])), np.eye(size) / reg
-    regression.learn_ridge(*csr(X), targets, bias, inverse, weights)
+    regression.learn_ridge(*csr(X), targets.copy(), bias, inverse, weights)
     P = pad(X, bias)
     expected = np.linalg.solve(P.T @ P + reg * np.eye(size), P.T @ targets)
     assert_allclose(weights, expected, rtol=1e-8, atol=1e-8)
@@ -45,19 +47,42 @@ def test_ridge_on_a_stream_is_ridge_on_the_whole(problem, bias, reg):
 def test_gradient_descent_follows_its_definition(problem, bias, step):
     X, targets = draw(**problem)
     weights = np.zeros((X.shape[1] + 1, targets.shape[1]))
-    regression.learn_gradient(*csr(X), targets, bias, step, 3, weights)
+    codes = targets.copy()
+    regression.learn_gradient(*csr(X), codes, bias, step, 3, DECAYING, weights)
     expected = np.zeros_like(weights)
     for t, (x, target) in enumerate(zip(pad(X, bias), targets, strict=True), start=4):
         rate = min(step / np.sqrt(t), 1 / (x @ x) if x.any() else np.inf)
+        assert_allclose(codes[t - 4], x @ expected, rtol=1e-10, atol=1e-10)
         expected -= rate * np.outer(x, x @ expected - target)
     assert_allclose(weights, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("regressor", ["ridge", "gradient"])
+def test_many_targets_are_learnt_as_if_each_were_alone(regressor):
+    n_targets = 3 * regression.MIN_TARGETS + 5
+    X, targets = draw(0, 20, 2 * regression.WEIGHTS_AT_ONCE // n_targets, n_targets)
+    assert X.nnz > regression.MIN_MOVES * X.shape[1]
+
+    def learn(targets):
+        weights, codes = np.zeros((X.shape[1] + 1, targets.shape[1])), targets.copy()
+        if regressor == "ridge":
+            inverse = np.eye(X.shape[1] + 1)
+            regression.learn_ridge(*csr(X), codes, 1.0, inverse, weights)
+        else:
+            spread = np.zeros(X.shape[1] + 1)
+            regression.learn_gradient(*csr(X), codes, 1.0, 1.0, 0, spread, weights)
+        return weights, codes
+
+    many, single = learn(targets), learn(targets[:, [40]])
+    assert_array_equal(many[0][:, [40]], single[0])
+    assert_array_equal(many[1][:, [40]], single[1])
 
 
 def test_long_rows_do_not_make_gradient_descent_diverge():
     X, targets = draw(0, 3000, 8, 3)
     X *= np.float32(1000)
     weights = np.zeros((9, 3))
-    regression.learn_gradient(*csr(X), targets, 1.0, 1.0, 0, weights)
+    regression.learn_gradient(*csr(X), targets, 1.0, 1.0, 0, DECAYING, weights)
     assert np.abs(weights).max() < 1
 
 

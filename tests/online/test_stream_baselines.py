@@ -17,16 +17,21 @@ from manylabel import (
     _validation,
     read,
 )
+from manylabel.base import OnlineClassifier
 from manylabel.online import _regression
 
 N_ROWS, N_FEATURES, N_LABELS = 40, 6, 9
 LEARNERS = [
     learner
-    for regressor in ("ridge", "gradient")
+    for how in (
+        {"regressor": "ridge"},
+        {"regressor": "gradient"},
+        {"regressor": "gradient", "schedule": "adaptive"},
+    )
     for learner in (
-        OnlineBinaryRelevance(regressor=regressor),
-        OnlineCompressedSensing(regressor=regressor, n_components=5),
-        OnlineRandomProjection(regressor=regressor, n_components=5),
+        OnlineBinaryRelevance(**how),
+        OnlineCompressedSensing(**how, n_components=5),
+        OnlineRandomProjection(**how, n_components=5),
     )
 ]
 each_learner = pytest.mark.parametrize("learner", LEARNERS, ids=str)
@@ -112,6 +117,22 @@ def test_the_size_of_inner_blocks_does_not_matter(problem, learner, monkeypatch)
     whole = clone(learner).fit(X, Y)
     monkeypatch.setattr(_regression, "PAIRS_AT_ONCE", 30)
     assert_same_state(whole, clone(learner).fit(X, Y))
+
+
+@each_learner
+@pytest.mark.parametrize("n_pairs", [1 << 20, 30])
+def test_progress_is_to_predict_and_learn_row_by_row(
+    problem, learner, n_pairs, monkeypatch
+):
+    X, Y = (sp.csr_array(part) for part in problem)
+    X = X.astype(np.float32)
+    whole, single = clone(learner).fit(X[:1], Y[:1]), clone(learner).fit(X[:1], Y[:1])
+    expected = OnlineClassifier._progress(single, X[1:], Y[1:])
+    monkeypatch.setattr(_regression, "PAIRS_AT_ONCE", n_pairs)
+    found = whole._progress(X[1:], Y[1:])
+    assert expected.nnz
+    assert_array_equal(found.toarray(), expected.toarray())
+    assert_same_state(whole, single)
 
 
 @each_learner
@@ -219,18 +240,39 @@ def test_too_many_features_for_ridge_are_refused_with_the_way_out(problem, monke
     OnlineBinaryRelevance(regressor="gradient").fit(np.column_stack([X, X]), Y)
 
 
-def test_a_stream_keeps_the_regressor_it_began_with(problem):
+@pytest.mark.parametrize(
+    "other", [{"regressor": "ridge"}, {"schedule": "adaptive"}], ids=str
+)
+def test_a_stream_keeps_the_regressor_and_schedule_it_began_with(problem, other):
     X, Y = problem
     model = OnlineBinaryRelevance(regressor="gradient").fit(X[:20], Y[:20])
-    model.set_params(regressor="ridge").partial_fit(X[20:], Y[20:])
+    model.set_params(**other).partial_fit(X[20:], Y[20:])
     expected = OnlineBinaryRelevance(regressor="gradient").fit(X, Y)
     assert_array_equal(model.weights_, expected.weights_)
+
+
+def test_a_spread_that_does_not_fit_is_refused(problem):
+    learner = OnlineBinaryRelevance(regressor="gradient", schedule="adaptive")
+    state = learner.fit(*problem).get_state()
+    with pytest.raises(ValueError, match="spread_ must have shape"):
+        clone(learner).set_state(state | {"spread_": state["spread_"][:-1]})
+
+
+def test_an_adaptive_schedule_does_not_mind_the_scale_of_the_rows(problem):
+    X, Y = problem
+    learner = OnlineBinaryRelevance(
+        regressor="gradient", schedule="adaptive", fit_intercept=False
+    )
+    plain = clone(learner).fit(X, Y).decision_function(X)
+    scaled = clone(learner).fit(1024 * X, Y).decision_function(1024 * X)
+    assert_allclose(scaled, plain, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"regressor": "lasso"}, "regressor must be one of .* Got 'lasso'"),
+        ({"schedule": "slow"}, "schedule must be one of .* Got 'slow'"),
         ({"reg": 0}, "reg == 0, must be > 0"),
         ({"step": -1.0}, "step == -1.0, must be > 0"),
         ({"sparsity": 0}, "sparsity == 0, must be >= 1"),

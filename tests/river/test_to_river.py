@@ -3,6 +3,9 @@
 import copy
 import inspect
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +13,6 @@ from numpy.testing import assert_array_equal
 
 import manylabel as ml
 from manylabel.base import OnlineClassifier
-from manylabel.river import _classifier
 
 river = pytest.importorskip("river", reason="the extra river is not installed")
 checks = pytest.importorskip("river.checks")
@@ -18,6 +20,7 @@ evaluate = pytest.importorskip("river.evaluate")
 metrics = pytest.importorskip("river.metrics")
 preprocessing = pytest.importorskip("river.preprocessing")
 
+ROOT = Path(__file__).parents[2]
 FEATURES = [f"f{i}" for i in range(6)]
 LABELS = ["red", ("a", 1), 7]
 LEARNERS = [
@@ -195,10 +198,28 @@ def test_rows_must_be_dicts():
         model.learn_one({"a": 1.0}, {"x"})
 
 
-def test_a_missing_river_is_named(monkeypatch):
-    monkeypatch.setattr(_classifier, "MultiLabelClassifier", object)
-    with pytest.raises(ImportError, match=r"needs river: pip install 'manylabel\[riv"):
-        ml.to_river(ml.CSDPP())
+def run_python(code):
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_river_is_imported_by_those_who_ask_for_it():
+    run_python(
+        "import sys, manylabel; manylabel.CSDPP; assert 'river' not in sys.modules"
+    )
+
+
+def test_a_missing_river_is_named():
+    # None in place of a module makes its import fail.
+    run_python("""
+import sys; sys.modules["river"] = None
+from manylabel import *
+try:
+    to_river(CSDPP())
+except ImportError as error:
+    assert str(error) == "to_river needs river: pip install 'manylabel[river]'"
+else:
+    raise SystemExit("there was no error")
+""")
 
 
 @pytest.mark.parametrize(

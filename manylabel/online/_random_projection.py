@@ -101,7 +101,9 @@ class OnlineRandomProjection(CodeRegression):
         size = _validation.code_size(self.n_components, n_labels)
         rng = np.random.default_rng(parallel.spawn_seeds(self.random_state, 1)[0])
         self.code_ = rng.standard_normal((n_labels, size)) / np.sqrt(size)
-        self.decoder_ = np.ascontiguousarray(np.linalg.pinv(self.code_))
+        # A Gaussian code has full rank, so this is its pseudo-inverse, and soon made.
+        basis, triangle = np.linalg.qr(self.code_)
+        self.decoder_ = np.linalg.solve(triangle, basis.T)
 
     def _n_targets(self) -> int:
         return int(self.code_.shape[-1])

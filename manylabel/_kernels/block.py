@@ -7,6 +7,8 @@ import numpy as np
 
 from manylabel._kernels._jit import kernel, reducing_kernel
 
+TILE = 256
+
 
 @reducing_kernel
 def dots(block, n_rows, vector, out):
@@ -49,3 +51,33 @@ def add_rows(block, n_rows, factors, sign, out):
         for k in range(out.shape[0]):
             out[k] += s * block[a, k]
         i += 1
+
+
+@kernel
+def multiply(left, n_rows, n_inner, block, out):
+    """Write the first rows and inner columns of ``left`` times ``block`` into ``out``.
+
+    By hand: a BLAS would start threads for matrices of this size, for many times the
+    price of the product. Columns are taken by the tile, which stays in the cache.
+    """
+    for low in range(0, block.shape[1], TILE):
+        first, width = np.uintp(low), min(TILE, block.shape[1] - low)
+        for row in range(n_rows):
+            i, j = np.uintp(row), 0
+            for k in range(width):
+                out[i, first + np.uintp(k)] = 0.0
+            while j + 3 < n_inner:
+                a, b = np.uintp(j), np.uintp(j + 1)
+                c, d = np.uintp(j + 2), np.uintp(j + 3)
+                s, t, u, v = left[i, a], left[i, b], left[i, c], left[i, d]
+                for q in range(width):
+                    k = first + np.uintp(q)
+                    half = s * block[a, k] + t * block[b, k]
+                    out[i, k] += half + (u * block[c, k] + v * block[d, k])
+                j += 4
+            while j < n_inner:
+                a, s = np.uintp(j), left[i, np.uintp(j)]
+                for q in range(width):
+                    k = first + np.uintp(q)
+                    out[i, k] += s * block[a, k]
+                j += 1

@@ -17,7 +17,7 @@ import numpy as np
 
 from manylabel._kernels import secular
 from manylabel._kernels._jit import kernel, reducing_kernel
-from manylabel._kernels.block import add_rows, dots
+from manylabel._kernels.block import add_rows, dots, multiply
 
 # A residual below this share of the input is rounding, not a new direction.
 ROUNDING = 1e-10
@@ -37,15 +37,13 @@ class Room(NamedTuple):
     z: object  # (M + 2,)
     values: object  # (M + 2,)
     vectors: object  # (M + 2, M + 2) how the step turned Q: see update
-    gaps: object  # (M + 2, M + 2)
-    turns: object  # (M + 2, 4)
-    live: object  # (M + 2,) int64
     mixed: object  # (M + 2, block rows)
+    secular: object
 
 
 def block_rows(n_components: int) -> int:
     """Return how many rows the block should have: a fold is worth the room it makes."""
-    return n_components + 2 + max(4, n_components // 3)
+    return n_components + 2 + max(4, 4 * n_components // 5)
 
 
 @kernel
@@ -55,9 +53,8 @@ def make_room(mix, n_labels):
     return Room(
         *(np.empty(n_labels), np.zeros(n_block), np.zeros(n_block)),
         *(np.zeros(n_rows), np.empty(n_rows), np.empty(n_rows)),
-        np.zeros((n_rows, n_rows)),
-        *(np.empty((n_rows, n_rows)), np.empty((n_rows, 4))),
-        *(np.empty(n_rows, np.int64), np.empty((n_rows, n_block))),
+        *(np.zeros((n_rows, n_rows)), np.empty((n_rows, n_block))),
+        secular.make_room(n_rows),
     )
 
 
@@ -85,11 +82,10 @@ def update(vector, rate, n_components, sizes, block, mix, sigma, room):
     n_full = _extend_basis(length, sizes, mix, sigma, room)
     room.z[:] = room.in_basis
     secular.eigenpairs(
-        *(sigma, room.z, rate, n_full, room.values, room.vectors),
-        *(room.gaps, room.turns, room.live),
+        sigma, room.z, rate, n_full, room.values, room.vectors, room.secular
     )
     kept = min(n_full, n_components + 1)
-    np.dot(room.vectors, mix, room.mixed)
+    multiply(room.vectors, kept, n_full, mix, room.mixed)
     mix[:kept] = room.mixed[:kept]
     mix[kept:] = 0.0
     project_sum(room.values, kept, min(n_components, kept), sigma)
@@ -101,8 +97,9 @@ def update(vector, rate, n_components, sizes, block, mix, sigma, room):
 def fold(sizes, block, mix):
     """Make Q itself the block."""
     size, n_block = sizes[SIZE], sizes[N_BLOCK]
-    inner = np.ascontiguousarray(mix[:size, :n_block])
-    block[:size] = np.dot(inner, block[:n_block])
+    folded = np.empty((size, block.shape[1]))
+    multiply(mix, size, n_block, block, folded)
+    block[:size] = folded
     sizes[N_FOLDS] += 1
     if sizes[N_FOLDS] % FOLDS_BETWEEN_CLEANINGS == 0:
         _clean(size, block)
@@ -146,7 +143,7 @@ def _extend_block(vector, length, sizes, block, mix, room):
 
 @kernel
 def _extend_basis(length, sizes, mix, sigma, room):
-    """Write the coordinates in Q, which gets a row for what is left; return its rows."""
+    """Write the coordinates in Q, which gets a row for the rest; return its rows."""
     size, left = sizes[SIZE], room.coordinates
     room.in_basis[:] = 0.0
     for _ in range(2):  # twice is enough for orthogonality

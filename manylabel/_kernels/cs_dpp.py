@@ -68,6 +68,7 @@ class Room(NamedTuple):
     target: object  # (n_labels,)
     score: object  # (n_labels,)
     code: object  # (M,) or (n_labels,)
+    wanted: object  # (M,)
     mixed: object  # (block rows,)
     old: object  # (M,) int64
     factors: object  # (d + 1,)
@@ -82,8 +83,9 @@ def make_room(state):
     return Room(
         *(np.zeros(n_labels, np.int64), np.zeros(n_labels, np.int64)),
         *(np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)),
-        *(np.zeros(weights.shape[1]), np.empty(state.mix.shape[1])),
-        *(np.empty_like(state.picked), np.empty(weights.shape[0])),
+        *(np.zeros(weights.shape[1]), np.empty(state.picked.shape[0])),
+        *(np.empty(state.mix.shape[1]), np.empty_like(state.picked)),
+        np.empty(weights.shape[0]),
         capped_msg.make_room(state.mix, n_labels),
         factored.make_room(state.regressor),
     )
@@ -270,7 +272,8 @@ def _turn_regressor(n_old, n_full, state, room):
                 lost[n_lost, m] = vectors[row, room.old[m]]
             n_lost += 1
     factored.turn(state.regressor, room.regressor)
-    room.code[:] = np.dot(step, room.code)
+    room.wanted[:] = room.code
+    dots(step, step.shape[0], room.wanted, room.code)
 
 
 @kernel

@@ -1,7 +1,7 @@
 """A regressor W whose targets turn at every row, without touching its features.
 
 When the code of the labels turns, W is multiplied from the right by a small matrix T,
-for all d features. So W is kept as ``raw @ turn``: T goes into ``turn``, and what
+for all d features. So W is kept as ``raw @ turn.T``: T goes into ``turn``, and what
 is added to W is first multiplied by its inverse. T forgets what lies outside the new
 code, so ``turn`` shrinks; before its inverse grows too large, or where T forgets a
 direction for good, an epoch ends: the matrix is put on a list, and a feature goes
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.block import add_rows, dots, multiply
 from manylabel._kernels.linear import add_scores
 
 # An epoch ends when the inverse is longer than this: digits lost by rounding.
@@ -38,7 +39,7 @@ class Regressor(NamedTuple):
 class Room(NamedTuple):
     """Scratch memory."""
 
-    sums: object  # (most epochs + 1, M)
+    sums: object  # (most epochs + 2, M)
     row: object  # (M,)
     step: object  # (M, M) T' of the turn
     lost: object  # (2, M) the rows that go with T' in an orthogonal matrix
@@ -50,7 +51,7 @@ def make_room(regressor):
     """Return scratch memory."""
     width, n_turned = regressor.raw.shape[1], regressor.turn.shape[0]
     return Room(
-        *(np.empty((regressor.epochs.shape[0] + 1, width)), np.empty(width)),
+        *(np.empty((regressor.epochs.shape[0] + 2, width)), np.empty(width)),
         *(np.empty((n_turned, n_turned)), np.empty((2, n_turned))),
         np.empty((n_turned, n_turned)),
     )
@@ -79,12 +80,12 @@ def predict(start, end, x_indices, x_data, bias, regressor, room, out):
             for m in range(width):
                 sums[epoch, m] += value * weights[j, m]
         for epoch in range(n_epochs):
-            _multiply(sums[epoch], regressor.epochs[epoch], out)
+            dots(regressor.epochs[epoch], width, sums[epoch], out)
             sums[epoch + 1] += out
         out[:] = sums[n_epochs]
     if regressor.turn.shape[0]:
         room.row[:] = out
-        _multiply(room.row, regressor.turn, out)
+        dots(regressor.turn, width, room.row, out)
 
 
 @kernel
@@ -123,23 +124,29 @@ def turn(regressor, room):
     = I. So A^-1 = (I - C'C)^-1 A' = (I + C' (I - CC')^-1 C) A' by Woodbury's formula.
     """
     inverse, lost = regressor.inverse_turn, room.lost
-    np.dot(regressor.turn, room.step.T, room.product)
+    width = lost.shape[1]
+    multiply(room.step, width, width, regressor.turn, room.product)
     regressor.turn[:] = room.product
     regressor.ages[N_TURNS] += 1
-    kept = np.eye(2) - np.dot(lost, lost.T)
+    kept = np.eye(2)
+    for a in range(2):
+        for b in range(2):
+            for m in range(width):
+                kept[a, b] -= lost[a, m] * lost[b, m]
     share = kept[0, 0] * kept[1, 1] - kept[0, 1] * kept[1, 0]
     if share < LEAST_KEPT:
         end_epoch(regressor, room)
         return
-    through = np.dot(lost, inverse)
-    for m in range(lost.shape[1]):
+    through = room.sums[:2]
+    multiply(lost, 2, width, inverse, through)
+    for m in range(width):
         first, second = through[0, m], through[1, m]
         through[0, m] = (kept[1, 1] * first - kept[0, 1] * second) / share
         through[1, m] = (kept[0, 0] * second - kept[1, 0] * first) / share
-    for i in range(lost.shape[1]):
-        for m in range(lost.shape[1]):
+    for i in range(width):
+        for m in range(width):
             inverse[i, m] += lost[0, i] * through[0, m] + lost[1, i] * through[1, m]
-    np.dot(room.step, inverse, room.product)
+    multiply(room.step, width, width, inverse, room.product)
     inverse[:] = room.product
     if (inverse**2).sum() > LONGEST_INVERSE**2 or regressor.ages[N_TURNS] >= MOST_TURNS:
         end_epoch(regressor, room)
@@ -157,7 +164,7 @@ def end_epoch(regressor, room):
         for j in range(weights.shape[0]):
             _catch_up(j, regressor, room.sums)
             row[:] = weights[j]
-            _multiply(row, regressor.turn, weights[j])
+            dots(regressor.turn, row.shape[0], row, weights[j])
         stamp[:] = 0
         ages[N_EPOCHS] = 0
     ages[N_TURNS] = 0
@@ -173,7 +180,7 @@ def _catch_up(j, regressor, room):
     for epoch in range(regressor.stamp[j], n_epochs):
         for m in range(width):
             row[m] = weights[j, m]
-        _multiply(row, regressor.epochs[epoch], weights[j])
+        dots(regressor.epochs[epoch], width, row, weights[j])
     regressor.stamp[j] = n_epochs
 
 
@@ -182,17 +189,7 @@ def _untwist(error, regressor, room):
     """Return what ``error`` is before ``turn``."""
     if regressor.turn.shape[0] == 0:
         return error
-    _multiply(error, regressor.inverse_turn, room.row)
+    for m in range(error.shape[0]):
+        room.row[m] = 0.0
+    add_rows(regressor.inverse_turn, error.shape[0], error, 1.0, room.row)
     return room.row
-
-
-@kernel
-def _multiply(row, matrix, out):
-    """Write ``row @ matrix`` into ``out``."""
-    for m in range(out.shape[0]):
-        out[m] = 0.0
-    for i in range(row.shape[0]):
-        value = row[np.uintp(i)]
-        if value != 0.0:
-            for m in range(out.shape[0]):
-                out[m] += value * matrix[np.uintp(i), m]

@@ -28,13 +28,30 @@ def count_others(y, y_hat, order, hits, n_predicted):
 
 @kernel
 def label_weights(code, y, y_hat, order, out):
-    """Write what a wrong prediction of each label costs over a right one."""
-    n_labels = y.shape[0]
-    hits = np.empty(n_labels, np.int64)
-    n_predicted = np.empty(n_labels, np.int64)
-    count_others(y, y_hat, order, hits, n_predicted)
-    n_true = y.sum()
+    """Write what a wrong prediction of each label costs over a right one.
+
+    Between labels that are true or predicted nothing changes: there the weight is
+    taken from the label before.
+    """
+    n_labels, n_true = y.shape[0], 0
+    hits = n_predicted = 0
     for k in range(n_labels):
-        right = cost(code, hits[k] + y[k], n_true, n_predicted[k] + y[k], n_labels)
-        wrong = cost(code, hits[k], n_true, n_predicted[k] + 1 - y[k], n_labels)
+        n_true += y[k]
+        hits += y[k] * y_hat[k]
+        n_predicted += y_hat[k]
+    quiet = -1.0
+    for position in range(n_labels):
+        k = np.uintp(order[position])
+        truth = y[k]
+        is_quiet = truth == 0 and y_hat[k] == 0
+        if is_quiet and quiet >= 0.0:
+            out[k] = quiet
+            continue
+        hits -= truth * y_hat[k]  # of the other labels
+        n_predicted -= y_hat[k]
+        right = cost(code, hits + truth, n_true, n_predicted + truth, n_labels)
+        wrong = cost(code, hits, n_true, n_predicted + 1 - truth, n_labels)
         out[k] = abs(wrong - right)
+        hits += truth
+        n_predicted += truth
+        quiet = out[k] if is_quiet else -1.0

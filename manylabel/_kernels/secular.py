@@ -7,6 +7,8 @@ no difference cancels. Eigenvectors come from the z whose eigenvalues the comput
 are exactly, which makes them orthogonal to rounding (Gu & Eisenstat 1994).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from manylabel._kernels._jit import kernel, reducing_kernel
@@ -15,8 +17,27 @@ EPSILON = np.finfo(np.float64).eps
 MOST_STEPS = 60
 
 
+class Room(NamedTuple):
+    """Scratch memory for at most n poles. Live are those that move."""
+
+    gaps: object  # (n, n) live poles less each root
+    turns: object  # (n, 4) planes turned to set poles aside, cosine and sine
+    live: object  # (n,) int64
+    pole: object  # (n,) of the live ones
+    z: object  # (n,) of the live ones
+
+
 @kernel
-def eigenpairs(poles, z, rate, n, values, vectors, gaps, turns, live):
+def make_room(n):
+    """Return scratch memory."""
+    return Room(
+        *(np.empty((n, n)), np.empty((n, 4)), np.empty(n, np.int64)),
+        *(np.empty(n), np.empty(n)),
+    )
+
+
+@kernel
+def eigenpairs(poles, z, rate, n, values, vectors, room):
     """Write eigenvalues, descending, and eigenvectors, as rows.
 
     Parameters
@@ -27,40 +48,40 @@ def eigenpairs(poles, z, rate, n, values, vectors, gaps, turns, live):
     n : how many of them to use.
     values : (n,) at least; out.
     vectors : (n, n) at least; out: eigenvectors of d and z as they were given.
-    gaps : (n, n) at least; scratch.
-    turns : (n, 4) at least; scratch.
-    live : (n,) at least, int64; scratch.
+    room : scratch.
     """
-    length2 = 0.0
-    for j in range(n):
-        length2 += z[j] * z[j]
-    n_live, n_turns = _deflate(poles, z, rate, n, length2, turns, live)
-    vectors[:n, :n] = 0.0
+    n_live, n_turns = _deflate(poles, z, rate, n, room)
+    live, turns = room.live, room.turns
     for i in range(n):
+        for j in range(n):
+            vectors[i, j] = 0.0
         values[i] = poles[i]
         vectors[i, i] = 1.0
     for i in range(n_live):
-        values[live[i]] = _root(i, n_live, poles, z, rate, live, gaps)
-    if n_live:
-        _restore(n_live, poles, z, rate, live, gaps)
+        values[live[i]] = _root(i, n_live, rate, room)
+    _restore(n_live, rate, room)
     for i in range(n_live):
-        _write_vector(i, n_live, z, live, gaps, vectors)
+        _write_vector(i, n_live, room, vectors)
     for t in range(n_turns - 1, -1, -1):
         a, b = np.int64(turns[t, 0]), np.int64(turns[t, 1])
         c, s = turns[t, 2], turns[t, 3]
         for i in range(n):
             first, second = vectors[i, a], vectors[i, b]
-            vectors[i, a], vectors[i, b] = c * first - s * second, s * first + c * second
+            vectors[i, a] = c * first - s * second
+            vectors[i, b] = s * first + c * second
     _sort(n, values, vectors)
 
 
 @kernel
-def _deflate(poles, z, rate, n, length2, turns, live):
+def _deflate(poles, z, rate, n, room):
     """Set aside the poles that stay eigenvalues; return (how many live, turns made).
 
     A pole stays where z is nothing. Of two poles that are equal one can be made to
     stay by turning the plane of the two. Poles within rounding count as equal.
     """
+    live, turns, length2 = room.live, room.turns, 0.0
+    for j in range(n):
+        length2 += z[j] * z[j]
     small = 8.0 * EPSILON * max(abs(poles[0]), rate * length2)
     n_live = n_turns = 0
     for j in range(n):
@@ -78,62 +99,67 @@ def _deflate(poles, z, rate, n, length2, turns, live):
                 continue
         live[n_live] = j
         n_live += 1
+    for i in range(n_live):
+        room.pole[i], room.z[i] = poles[live[i]], z[live[i]]
     return n_live, n_turns
 
 
 @kernel
-def _root(i, n_live, poles, z, rate, live, gaps):
-    """Return the root above live pole ``i``; write d_j minus it into ``gaps[i]``."""
-    below = poles[live[i]]
+def _root(i, n_live, rate, room):
+    """Return the root above live pole ``i``; write the poles less it into ``gaps``."""
+    below, low = room.pole[i], 0.0
     if i:
-        width = poles[live[i - 1]] - below
-        _set_gaps(i, n_live, poles, live, below, 0.5 * width, gaps)
-        f, _, _, _ = _evaluate(i, n_live, z, rate, live, gaps)
-        from_below = f >= 0.0
-        origin = below if from_below else poles[live[i - 1]]
-        low, high = (0.0, 0.5 * width) if from_below else (-0.5 * width, 0.0)
+        width = room.pole[i - 1] - below
+        _set_gaps(i, n_live, below, 0.5 * width, room)
+        f, _, _, _ = _evaluate(i, n_live, rate, room)
+        origin, high = below, 0.5 * width
+        if f < 0.0:
+            origin, low, high = room.pole[i - 1], -0.5 * width, 0.0
     else:
-        origin, low, high = below, 0.0, 0.0
+        origin, high = below, 0.0
         for j in range(n_live):
-            high += rate * z[live[j]] ** 2
+            high += rate * room.z[j] ** 2
     x = 0.5 * (low + high)
     for _ in range(MOST_STEPS):
-        _set_gaps(i, n_live, poles, live, origin, x, gaps)
-        f, lower, upper, size = _evaluate(i, n_live, z, rate, live, gaps)
+        _set_gaps(i, n_live, origin, x, room)
+        f, lower, upper, size = _evaluate(i, n_live, rate, room)
         if abs(f) <= n_live * EPSILON * size:
             break
         if f < 0.0:
             low = x
         else:
             high = x
-        moved = x + _step(i, f, lower, upper, gaps)
+        moved = x + _step(i, f, lower, upper, room.gaps)
         if not low < moved < high:
             moved = 0.5 * (low + high)
         if moved in (x, low, high):
             break
         x = moved
-    _set_gaps(i, n_live, poles, live, origin, x, gaps)
+    _set_gaps(i, n_live, origin, x, room)
     return origin + x
 
 
 @kernel
-def _set_gaps(i, n_live, poles, live, origin, x, gaps):
+def _set_gaps(i, n_live, origin, x, room):
+    row, gaps, pole = np.uintp(i), room.gaps, room.pole
     for j in range(n_live):
-        gaps[i, j] = (poles[live[j]] - origin) - x
+        gaps[row, j] = (pole[j] - origin) - x
 
 
 @reducing_kernel
-def _evaluate(i, n_live, z, rate, live, gaps):
+def _evaluate(i, n_live, rate, room):
     """Return the secular function, its slopes from both sides, and its size."""
+    row, gaps, z = np.uintp(i), room.gaps, room.z
     below = above = lower = upper = 0.0
-    for j in range(i, n_live):
-        part = z[live[j]] / gaps[i, j]
-        below += part * z[live[j]]
-        lower += part * part
     for j in range(i):
-        part = z[live[j]] / gaps[i, j]
-        above += part * z[live[j]]
+        part = z[j] / gaps[row, j]
+        above += part * z[j]
         upper += part * part
+    for q in range(n_live - i):
+        j = row + np.uintp(q)
+        part = z[j] / gaps[row, j]
+        below += part * z[j]
+        lower += part * part
     f = 1.0 + rate * (below + above)
     return f, rate * lower, rate * upper, 1.0 + rate * (above - below)
 
@@ -154,25 +180,30 @@ def _step(i, f, lower, upper, gaps):
 
 
 @kernel
-def _restore(n_live, poles, z, rate, live, gaps):
-    """Put into ``z`` the vector whose eigenvalues the computed ones are exactly."""
+def _restore(n_live, rate, room):
+    """Put into ``z`` the vector whose eigenvalues the computed ones are exactly.
+
+    Its squares are products over the roots, as many factors as there are poles.
+    """
+    gaps, pole, z = room.gaps, room.pole, room.z
     for j in range(n_live):
         product = -gaps[j, j] / rate
         for i in range(n_live):
             if i != j:
-                product *= -gaps[i, j] / (poles[live[i]] - poles[live[j]])
-        z[live[j]] = np.copysign(np.sqrt(abs(product)), z[live[j]])
+                product *= gaps[i, j] / (pole[j] - pole[i])
+        z[j] = np.copysign(np.sqrt(abs(product)), z[j])
 
 
-@kernel
-def _write_vector(i, n_live, z, live, gaps, vectors):
-    length2 = 0.0
+@reducing_kernel
+def _write_vector(i, n_live, room, vectors):
+    gaps, z, live, row, length2 = room.gaps, room.z, room.live, np.uintp(i), 0.0
     for j in range(n_live):
-        length2 += (z[live[j]] / gaps[i, j]) ** 2
-    scale = 1.0 / np.sqrt(length2)
-    row = live[i]
+        gaps[row, j] = z[j] / gaps[row, j]
+        length2 += gaps[row, j] * gaps[row, j]
+    scale, out = 1.0 / np.sqrt(length2), live[i]
+    vectors[out, out] = 0.0
     for j in range(n_live):
-        vectors[row, live[j]] = scale * z[live[j]] / gaps[i, j]
+        vectors[out, live[j]] = scale * gaps[row, j]
 
 
 @kernel

@@ -168,8 +168,8 @@ class CSDPP(OnlineClassifier):
         weights: Floats = self.raw_.copy()
         for epoch, turn in enumerate(self.epochs_[: self.ages_[factored.N_EPOCHS]]):
             behind = self.stamp_ <= epoch
-            weights[behind] = weights[behind] @ turn
-        return weights @ self.turn_ if len(self.turn_) else weights
+            weights[behind] = weights[behind] @ turn.T
+        return weights @ self.turn_.T if len(self.turn_) else weights
 
     def _start(self, n_features: int, n_labels: int) -> None:
         plan = self._plan(n_features, n_labels)

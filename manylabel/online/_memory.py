@@ -118,7 +118,7 @@ def _add_labels(arrays: Arrays, n_new: int, is_wide: bool) -> None:
         left = arrays["block"][row] - P.T @ (P @ arrays["block"][row])
         arrays["block"][row] = left / np.linalg.norm(left)
     if len(arrays["turn"]):
-        arrays["turn"][:, :n_picked] = arrays["turn"][:, :n_picked] @ root
+        arrays["turn"][:n_picked] = root @ arrays["turn"][:n_picked]
         arrays["inverse_turn"][:n_picked] = (
             inverse_root @ arrays["inverse_turn"][:n_picked]
         )

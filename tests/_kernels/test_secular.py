@@ -12,8 +12,8 @@ from manylabel._kernels import secular
 def solve(poles, z, rate):
     n = len(poles)
     values, vectors = np.empty(n), np.empty((n, n))
-    scratch = np.empty((n, n)), np.empty((n, 4)), np.empty(n, np.int64)
-    secular.eigenpairs(poles, z.copy(), rate, n, values, vectors, *scratch)
+    room = secular.make_room(n)
+    secular.eigenpairs(poles, z.copy(), rate, n, values, vectors, room)
     return values, vectors
 
 

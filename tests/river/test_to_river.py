@@ -1,7 +1,6 @@
 """Our learners as models of river: names, growth, its checks and its evaluation."""
 
 import copy
-import inspect
 import pickle
 import subprocess
 import sys
@@ -118,9 +117,6 @@ def test_new_names_get_columns_of_a_learner_that_grows():
     assert_array_equal(model._learner.counts_, [[1, 0], [-1, 1], [-1, -1]])
 
 
-@pytest.mark.skipif(
-    "grow" not in inspect.signature(ml.CSDPP).parameters, reason="CSDPP cannot grow yet"
-)
 def test_csdpp_learns_names_as_they_come_up():
     model = ml.to_river(ml.CSDPP(cost="f1", n_components=2, grow=True))
     for _ in range(20):
@@ -270,13 +266,24 @@ def test_river_scores_labels_that_come_up_late():
     assert metric.get() == pytest.approx(3 / 5)  # not "late" at first, nor of 0 score
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS, Counter()], ids=lambda x: repr(x)[:12])
-def test_river_checks_pass(learner, monkeypatch):
-    # None is excused. Some drop features of the first row, so there is room reserved.
-    monkeypatch.setattr("river.datasets.Music", Music)
-    model = ml.to_river(learner, n_features=len(FEATURES), n_labels=len(LABELS))
+def run_river_checks(model):
     names = set()
     for check in checks.yield_checks(model):
         names.add(check.__name__)
         check(model.clone())
     assert {"check_emerging_features", "check_pickling", "check_learn_one"} <= names
+
+
+@each_learner
+def test_river_checks_pass(learner, monkeypatch):
+    # None is excused. Some drop features of the first row, so there is room reserved.
+    monkeypatch.setattr("river.datasets.Music", Music)
+    run_river_checks(ml.to_river(learner, n_features=6, n_labels=3))
+
+
+@pytest.mark.parametrize(
+    "learner", [Counter(), ml.CSDPP(cost="f1", n_components=2, grow=True)], ids=str
+)
+def test_river_checks_pass_without_room_where_learners_grow(learner, monkeypatch):
+    monkeypatch.setattr("river.datasets.Music", Music)
+    run_river_checks(ml.to_river(learner))

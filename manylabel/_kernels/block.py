@@ -7,7 +7,7 @@ import numpy as np
 
 from manylabel._kernels._jit import kernel, reducing_kernel
 
-TILE = 256
+TILE = 512
 
 
 @reducing_kernel
@@ -31,6 +31,15 @@ def dots(block, n_rows, vector, out):
             first += block[np.uintp(i), k] * vector[k]
         out[i] = first
         i += 1
+
+
+@reducing_kernel
+def norm(vector):
+    """Return the length of ``vector``."""
+    total = 0.0
+    for k in range(vector.shape[0]):
+        total += vector[k] * vector[k]
+    return np.sqrt(total)
 
 
 @kernel
@@ -61,23 +70,48 @@ def multiply(left, n_rows, n_inner, block, out):
     price of the product. Columns are taken by the tile, which stays in the cache.
     """
     for low in range(0, block.shape[1], TILE):
-        first, width = np.uintp(low), min(TILE, block.shape[1] - low)
-        for row in range(n_rows):
-            i, j = np.uintp(row), 0
-            for k in range(width):
-                out[i, first + np.uintp(k)] = 0.0
-            while j + 3 < n_inner:
-                a, b = np.uintp(j), np.uintp(j + 1)
-                c, d = np.uintp(j + 2), np.uintp(j + 3)
-                s, t, u, v = left[i, a], left[i, b], left[i, c], left[i, d]
-                for q in range(width):
-                    k = first + np.uintp(q)
-                    half = s * block[a, k] + t * block[b, k]
-                    out[i, k] += half + (u * block[c, k] + v * block[d, k])
-                j += 4
-            while j < n_inner:
-                a, s = np.uintp(j), left[i, np.uintp(j)]
-                for q in range(width):
-                    k = first + np.uintp(q)
-                    out[i, k] += s * block[a, k]
-                j += 1
+        width, i = min(TILE, block.shape[1] - low), 0
+        while i + 1 < n_rows:
+            _multiply_pair(left, i, n_inner, block, low, width, out)
+            i += 2
+        if i < n_rows:
+            _multiply_row(left, i, n_inner, block, low, width, out)
+
+
+@kernel
+def _multiply_pair(left, i, n_inner, block, low, width, out):
+    """Write a tile of rows ``i`` and ``i + 1``, which share what is read."""
+    first, m, n, j = np.uintp(low), np.uintp(i), np.uintp(i + 1), 0
+    for q in range(width):
+        out[m, first + np.uintp(q)] = 0.0
+        out[n, first + np.uintp(q)] = 0.0
+    while j + 3 < n_inner:
+        a, b = np.uintp(j), np.uintp(j + 1)
+        c, d = np.uintp(j + 2), np.uintp(j + 3)
+        s, t, u, v = left[m, a], left[m, b], left[m, c], left[m, d]
+        w, x, y, z = left[n, a], left[n, b], left[n, c], left[n, d]
+        for q in range(width):
+            k = first + np.uintp(q)
+            e, f, g, h = block[a, k], block[b, k], block[c, k], block[d, k]
+            out[m, k] += (s * e + t * f) + (u * g + v * h)
+            out[n, k] += (w * e + x * f) + (y * g + z * h)
+        j += 4
+    while j < n_inner:
+        a, s, w = np.uintp(j), left[m, np.uintp(j)], left[n, np.uintp(j)]
+        for q in range(width):
+            k = first + np.uintp(q)
+            out[m, k] += s * block[a, k]
+            out[n, k] += w * block[a, k]
+        j += 1
+
+
+@kernel
+def _multiply_row(left, i, n_inner, block, low, width, out):
+    first, m = np.uintp(low), np.uintp(i)
+    for q in range(width):
+        out[m, first + np.uintp(q)] = 0.0
+    for j in range(n_inner):
+        a, s = np.uintp(j), left[m, np.uintp(j)]
+        for q in range(width):
+            k = first + np.uintp(q)
+            out[m, k] += s * block[a, k]

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels import secular
-from manylabel._kernels._jit import kernel, reducing_kernel
-from manylabel._kernels.block import add_rows, dots, multiply
+from manylabel._kernels._jit import kernel
+from manylabel._kernels.block import add_rows, dots, multiply, norm
 
 # A residual below this share of the input is rounding, not a new direction.
 ROUNDING = 1e-10
@@ -43,7 +43,7 @@ class Room(NamedTuple):
 
 def block_rows(n_components: int) -> int:
     """Return how many rows the block should have: a fold is worth the room it makes."""
-    return n_components + 2 + max(4, 4 * n_components // 5)
+    return n_components + 2 + max(4, n_components // 2)
 
 
 @kernel
@@ -64,8 +64,8 @@ def update(vector, rate, n_components, sizes, block, mix, sigma, room):
 
     Parameters
     ----------
-    vector : (n_labels,) the input; not larger than 1 in norm for the theory to hold.
-    rate : eta.
+    vector : (n_labels,) the input.
+    rate : eta; times the squared norm of the input at most eta of the theory.
     n_components : M.
     sizes : (3,) rows of Q, at most M + 1, rows of the block, folds so far; in place.
     block : (block_rows, n_labels) in place.
@@ -77,7 +77,7 @@ def update(vector, rate, n_components, sizes, block, mix, sigma, room):
     """
     if sizes[N_BLOCK] == block.shape[0]:
         fold(sizes, block, mix)
-    length = _norm(vector)
+    length = norm(vector)
     _extend_block(vector, length, sizes, block, mix, room)
     n_full = _extend_basis(length, sizes, mix, sigma, room)
     room.z[:] = room.in_basis
@@ -116,24 +116,24 @@ def _clean(size, block):
     for i in range(size):
         dots(block, i, block[i], taken)
         add_rows(block, i, taken, -1.0, block[i])
-        block[i] /= _norm(block[i])
+        block[i] /= norm(block[i])
 
 
 @kernel
 def _extend_block(vector, length, sizes, block, mix, room):
     """Write the coordinates in the block, which gets a row for what is left."""
-    n_block, residual, coordinates = sizes[N_BLOCK], room.residual, room.coordinates
+    n_block, coordinates, residual = sizes[N_BLOCK], room.coordinates, room.residual
     coordinates[n_block:] = 0.0
+    dots(block, n_block, vector, coordinates)
     residual[:] = vector
-    dots(block, n_block, residual, coordinates)
     add_rows(block, n_block, coordinates, -1.0, residual)
-    left = _norm(residual)
+    left = norm(residual)
     if ROUNDING * length < left < LONG * length:
         dots(block, n_block, residual, room.again)
         add_rows(block, n_block, room.again, -1.0, residual)
         for i in range(n_block):
             coordinates[i] += room.again[i]
-        left = _norm(residual)
+        left = norm(residual)
     if left > ROUNDING * length:
         for k in range(residual.shape[0]):
             block[n_block, k] = residual[k] / left
@@ -151,21 +151,13 @@ def _extend_basis(length, sizes, mix, sigma, room):
         add_rows(mix, size, room.values, -1.0, left)
         for i in range(size):
             room.in_basis[i] += room.values[i]
-    far = _norm(left)
+    far = norm(left)
     if far <= ROUNDING * length:
         return size
     for i in range(left.shape[0]):
         mix[size, i] = left[i] / far
     room.in_basis[size], sigma[size] = far, 0.0
     return size + 1
-
-
-@reducing_kernel
-def _norm(vector):
-    total = 0.0
-    for k in range(vector.shape[0]):
-        total += vector[k] * vector[k]
-    return np.sqrt(total)
 
 
 @kernel

@@ -13,7 +13,7 @@ import numpy as np
 
 from manylabel._kernels import capped_msg, factored, gradient, ridge, rng
 from manylabel._kernels._jit import kernel
-from manylabel._kernels.block import add_rows, dots
+from manylabel._kernels.block import add_rows, dots, norm
 from manylabel._kernels.label_weights import label_weights
 
 TRANSFORM, CORRECT, NONE = range(3)
@@ -63,6 +63,7 @@ class Room(NamedTuple):
     """Scratch memory."""
 
     y: object  # (n_labels,) int64
+    relevant: object  # (n_labels,) int64 the labels of y, n_relevant of them
     y_hat: object  # (n_labels,) int64
     delta: object  # (n_labels,)
     target: object  # (n_labels,)
@@ -77,15 +78,17 @@ class Room(NamedTuple):
 
 
 @kernel
-def make_room(state):
+def make_room(rule, state):
     """Return scratch memory that fits ``state``."""
-    n_labels, weights = state.block.shape[1], state.regressor.raw
+    n_labels, n_components = state.block.shape[1], state.picked.shape[0]
+    n_coded = n_labels if rule.basis == CORRECT else n_components
     return Room(
         *(np.zeros(n_labels, np.int64), np.zeros(n_labels, np.int64)),
+        np.zeros(n_labels, np.int64),
         *(np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)),
-        *(np.zeros(weights.shape[1]), np.empty(state.picked.shape[0])),
+        *(np.zeros(n_coded), np.empty(n_components)),
         *(np.empty(state.mix.shape[1]), np.empty_like(state.picked)),
-        np.empty(weights.shape[0]),
+        np.empty(state.regressor.raw.shape[0]),
         capped_msg.make_room(state.mix, n_labels),
         factored.make_room(state.regressor),
     )
@@ -133,7 +136,7 @@ def _mix_code(rule, state, room):
 @kernel
 def score_rows(x_indptr, x_indices, x_data, rule, state, out):
     """Write the scores of many rows."""
-    room = make_room(state)
+    room = make_room(rule, state)
     for i in range(out.shape[0]):
         start, end = x_indptr[i], x_indptr[i + 1]
         score_row(start, end, x_indices, x_data, rule, state, room)
@@ -144,19 +147,20 @@ def score_rows(x_indptr, x_indices, x_data, rule, state, out):
 @kernel
 def progress(x_indptr, x_indices, x_data, y_indptr, y_indices, rule, state, predicted):
     """Predict each row, then learn it; ``predicted`` (n, n_labels) may have no rows."""
-    room = make_room(state)
+    room = make_room(rule, state)
     for i in range(x_indptr.shape[0] - 1):
         start, end = x_indptr[i], x_indptr[i + 1]
         guess_row(start, end, x_indices, x_data, rule, state, room)
         if predicted.shape[0]:
             for k in range(predicted.shape[1]):
                 predicted[i, k] = room.y_hat[k]
-        room.y[:] = 0
-        for p in range(y_indptr[i], y_indptr[i + 1]):
-            room.y[y_indices[p]] = 1
+        n_relevant = y_indptr[i + 1] - y_indptr[i]
+        for p in range(n_relevant):
+            k = y_indices[y_indptr[i] + p]
+            room.y[k], room.relevant[p] = 1, k
         set_order(rule, state)
         label_weights(rule.cost, room.y, room.y_hat, state.order, room.delta)
-        learn_row(start, end, x_indices, x_data, rule, state, room)
+        learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room)
 
 
 @kernel
@@ -168,14 +172,15 @@ def guess_row(start, end, x_indices, x_data, rule, state, room):
 
 
 @kernel
-def learn_row(start, end, x_indices, x_data, rule, state, room):
-    """Learn the row just guessed from ``room.y`` and ``room.delta``.
+def learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room):
+    """Learn the row just guessed from its labels and ``room.delta``.
 
-    Lines 5 to 7 of Algorithm 1. ``room.code`` goes from W'x to the error of the code.
+    Lines 5 to 7 of Algorithm 1. ``room.code`` goes from W'x to the error of the code,
+    ``room.y`` back to nothing.
     """
     state.counters[N_SEEN] += 1
-    _count_labels(rule, state, room.y)
-    _set_target(rule, state, room)
+    _count_labels(n_relevant, rule, state, room.relevant)
+    _set_target(n_relevant, rule, state, room)
     _turn_basis(rule, state, room)
     if rule.regressor == RIDGE:
         ridge.update(
@@ -194,37 +199,34 @@ def learn_row(start, end, x_indices, x_data, rule, state, room):
 
 
 @kernel
-def _set_target(rule, state, room):
+def _set_target(n_relevant, rule, state, room):
     """Write the weighed label code, sqrt(delta) (2 y / p - 1) - o, into the target."""
-    n_seen = state.counters[N_SEEN]
+    target, n_seen = room.target, state.counters[N_SEEN]
+    for k in range(target.shape[0]):
+        target[k] = -np.sqrt(room.delta[k])
     constant = max(np.log(n_seen) - 1.0, 0.0) * (rule.law_b + 1.0) ** rule.law_a
-    for k in range(room.y.shape[0]):
-        coded = -1.0
-        if room.y[k]:
-            boost = state.boost[k]
-            if rule.law_a > 0.0:
-                boost = 1.0 + constant * (state.counts[k] + rule.law_b) ** -rule.law_a
-            coded = 2.0 * min(boost, rule.most) - 1.0
-        room.target[k] = np.sqrt(room.delta[k]) * coded
+    for p in range(n_relevant):
+        k = room.relevant[p]
+        room.y[k], boost = 0, state.boost[k]
+        if rule.law_a > 0.0:
+            boost = 1.0 + constant * (state.counts[k] + rule.law_b) ** -rule.law_a
+        target[k] *= 1.0 - 2.0 * min(boost, rule.most)
     if rule.centred:
-        for k in range(room.target.shape[0]):
-            room.target[k] -= state.centre[k]
-            state.centre[k] += room.target[k] / n_seen
+        for k in range(target.shape[0]):
+            target[k] -= state.centre[k]
+            state.centre[k] += target[k] / n_seen
 
 
 @kernel
 def _turn_basis(rule, state, room):
     """Step the online PCA, pick P, turn W along; turn the code into its error."""
     target, code, n_components = room.target, room.code, state.picked.shape[0]
-    length = np.sqrt((target**2).sum())
-    n_full = state.sizes[capped_msg.SIZE]
+    length = norm(target)
     if length > 0.0:
-        scale = max(1.0, length)
-        for k in range(target.shape[0]):
-            room.score[k] = target[k] / scale
+        # The input is cut to length 1, which takes its square out of the rate.
         rate = 2.0 / np.sqrt(state.counters[N_SEEN]) * n_components / target.shape[0]
         n_full = capped_msg.update(
-            *(room.score, rate, n_components, state.sizes),
+            *(target, rate / max(1.0, length) ** 2, n_components, state.sizes),
             *(state.block, state.mix, state.sigma, room.pca),
         )
         room.old[:], n_old = state.picked, state.counters[N_PICKED]
@@ -235,14 +237,14 @@ def _turn_basis(rule, state, room):
         for k in range(target.shape[0]):
             code[k] = target[k] - code[k]
         return
-    for m in range(n_components):
-        wanted = 0.0
-        if length > 0.0 and m < state.counters[N_PICKED]:
-            row = state.picked[m]
+    room.wanted[:] = 0.0
+    if length > 0.0:
+        for m in range(state.counters[N_PICKED]):
+            row = np.uintp(state.picked[m])
             for i in range(n_full):
-                wanted += room.pca.vectors[row, i] * room.pca.in_basis[i]
-            wanted *= scale
-        code[m] = wanted - code[m]
+                room.wanted[m] += room.pca.vectors[row, i] * room.pca.in_basis[i]
+    for m in range(n_components):
+        code[m] = room.wanted[m] - code[m]
 
 
 @kernel
@@ -314,12 +316,11 @@ def set_order(rule, state):
 
 
 @kernel
-def _count_labels(rule, state, y):
+def _count_labels(n_relevant, rule, state, relevant):
     """Count the labels of a row, and keep frequent ones at the front of the order."""
     order, place, counts = state.order, state.place, state.counts
-    for k in range(y.shape[0]):
-        if not y[k]:
-            continue
+    for p in range(n_relevant):
+        k = relevant[p]
         counts[k] += 1
         if rule.order != FREQUENT_FIRST:
             continue

@@ -6,6 +6,9 @@ is added to W is first multiplied by its inverse. T forgets what lies outside th
 code, so ``turn`` shrinks; before its inverse grows too large, or where T forgets a
 direction for good, an epoch ends: the matrix is put on a list, and a feature goes
 through the list only when it is written again (``stamp`` says how far it has come).
+
+Rows of weights are padded with zeros to a width W that fills whole vectors of the
+machine: loops over M components would mostly be remainders.
 """
 
 from typing import NamedTuple
@@ -22,38 +25,44 @@ LONGEST_INVERSE = 1e4
 LEAST_KEPT = 1e-6
 # ... or after so many turns, since rounding adds up.
 MOST_TURNS = 1 << 14
+VECTOR = 16
 N_EPOCHS, N_TURNS = range(2)
 
 
 class Regressor(NamedTuple):
-    """W, factored. M columns; d features and a constant one, last."""
+    """W, factored, for M targets; d features and a constant one, last."""
 
     ages: object  # (2,) epochs on the list, turns of this epoch
-    raw: object  # (d + 1, M)
-    turn: object  # (M, M); (0, 0) for a regressor that never turns
-    inverse_turn: object  # (M, M)
-    epochs: object  # (most epochs, M, M)
+    raw: object  # (d + 1, W)
+    turn: object  # (M, W); (0, W) for a regressor that never turns
+    inverse_turn: object  # (M, W)
+    epochs: object  # (most epochs, M, W)
     stamp: object  # (d + 1,) epochs that a feature has gone through
 
 
 class Room(NamedTuple):
     """Scratch memory."""
 
-    sums: object  # (most epochs + 2, M)
-    row: object  # (M,)
+    sums: object  # (most epochs + 2, W)
+    row: object  # (W,)
     step: object  # (M, M) T' of the turn
     lost: object  # (2, M) the rows that go with T' in an orthogonal matrix
-    product: object  # (M, M)
+    product: object  # (M, W)
+
+
+def padded(n_targets: int) -> int:
+    """Return the width W: vectors of four, four at a time."""
+    return -(-n_targets // VECTOR) * VECTOR
 
 
 @kernel
 def make_room(regressor):
     """Return scratch memory."""
-    width, n_turned = regressor.raw.shape[1], regressor.turn.shape[0]
+    n_turned, width = regressor.turn.shape
     return Room(
-        *(np.empty((regressor.epochs.shape[0] + 2, width)), np.empty(width)),
+        *(np.zeros((regressor.epochs.shape[0] + 2, width)), np.zeros(width)),
         *(np.empty((n_turned, n_turned)), np.empty((2, n_turned))),
-        np.empty((n_turned, n_turned)),
+        np.empty((n_turned, width)),
     )
 
 
@@ -63,57 +72,59 @@ def predict(start, end, x_indices, x_data, bias, regressor, room, out):
 
     Features are summed by epoch first, so that a sum goes through the list, not each.
     """
-    weights, stamp, n_epochs = regressor.raw, regressor.stamp, regressor.ages[0]
-    width, last = weights.shape[1], weights.shape[0] - 1
+    raw, stamp, sums, row = regressor.raw, regressor.stamp, room.sums, room.row
+    n_epochs, (n_turned, width) = regressor.ages[N_EPOCHS], regressor.turn.shape
+    last = raw.shape[0] - 1
     if n_epochs == 0:
         for m in range(width):
-            out[m] = bias * weights[last, m]
-        add_scores(start, end, x_indices, x_data, weights, out)
+            row[m] = bias * raw[last, m]
+        add_scores(start, end, x_indices, x_data, raw, row)
     else:
-        sums = room.sums
         sums[: n_epochs + 1] = 0.0
         for m in range(width):
-            sums[stamp[last], m] = bias * weights[last, m]
+            sums[stamp[last], m] = bias * raw[last, m]
         for p in range(start, end):
             j, value = np.uintp(x_indices[p]), np.float64(x_data[p])
             epoch = np.uintp(stamp[j])
             for m in range(width):
-                sums[epoch, m] += value * weights[j, m]
+                sums[epoch, m] += value * raw[j, m]
         for epoch in range(n_epochs):
-            dots(regressor.epochs[epoch], width, sums[epoch], out)
-            sums[epoch + 1] += out
-        out[:] = sums[n_epochs]
-    if regressor.turn.shape[0]:
-        room.row[:] = out
-        dots(regressor.turn, width, room.row, out)
+            dots(regressor.epochs[epoch], n_turned, sums[epoch], row)
+            sums[epoch + 1] += row
+        row[:] = sums[n_epochs]
+    if n_turned:
+        dots(regressor.turn, n_turned, row, out)
+    else:
+        for m in range(out.shape[0]):
+            out[m] = row[m]
 
 
 @kernel
 def add_sparse(start, end, x_indices, factors, error, regressor, room):
     """Add a factor times ``error`` to W for each entry of a row, the constant last."""
-    weights, last = regressor.raw, regressor.raw.shape[0] - 1
-    moved = _untwist(error, regressor, room)
+    raw, stamp, row = regressor.raw, regressor.stamp, room.row
+    n_epochs, last = regressor.ages[N_EPOCHS], raw.shape[0] - 1
+    _untwist(error, regressor, row)
     for q in range(end - start + 1):
         j = np.uintp(x_indices[start + q]) if q < end - start else np.uintp(last)
-        if regressor.stamp[j] != regressor.ages[N_EPOCHS]:
+        if stamp[j] != n_epochs:
             _catch_up(j, regressor, room.sums)
         factor = factors[q]
-        for m in range(moved.shape[0]):
-            weights[j, m] += factor * moved[m]
+        for m in range(row.shape[0]):
+            raw[j, m] += factor * row[m]
 
 
 @kernel
 def add_dense(factors, error, regressor, room):
     """Add ``factors[j]`` times ``error`` to W for every feature."""
-    weights = regressor.raw
-    moved = _untwist(error, regressor, room)
-    for j in range(weights.shape[0]):
-        if regressor.stamp[j] != regressor.ages[N_EPOCHS]:
-            _catch_up(j, regressor, room.sums)
+    raw, row = regressor.raw, room.row
+    for j in range(raw.shape[0] * (regressor.ages[N_EPOCHS] > 0)):
+        _catch_up(j, regressor, room.sums)
+    _untwist(error, regressor, row)
+    for j in range(raw.shape[0]):
         factor = factors[j]
-        if factor != 0.0:
-            for m in range(moved.shape[0]):
-                weights[j, m] += factor * moved[m]
+        for m in range(row.shape[0]):
+            raw[j, m] += factor * row[m]
 
 
 @kernel
@@ -124,29 +135,29 @@ def turn(regressor, room):
     = I. So A^-1 = (I - C'C)^-1 A' = (I + C' (I - CC')^-1 C) A' by Woodbury's formula.
     """
     inverse, lost = regressor.inverse_turn, room.lost
-    width = lost.shape[1]
-    multiply(room.step, width, width, regressor.turn, room.product)
+    n = lost.shape[1]
+    multiply(room.step, n, n, regressor.turn, room.product)
     regressor.turn[:] = room.product
     regressor.ages[N_TURNS] += 1
     kept = np.eye(2)
     for a in range(2):
         for b in range(2):
-            for m in range(width):
+            for m in range(n):
                 kept[a, b] -= lost[a, m] * lost[b, m]
     share = kept[0, 0] * kept[1, 1] - kept[0, 1] * kept[1, 0]
     if share < LEAST_KEPT:
         end_epoch(regressor, room)
         return
     through = room.sums[:2]
-    multiply(lost, 2, width, inverse, through)
-    for m in range(width):
+    multiply(lost, 2, n, inverse, through)
+    for m in range(through.shape[1]):
         first, second = through[0, m], through[1, m]
         through[0, m] = (kept[1, 1] * first - kept[0, 1] * second) / share
         through[1, m] = (kept[0, 0] * second - kept[1, 0] * first) / share
-    for i in range(width):
-        for m in range(width):
+    for i in range(n):
+        for m in range(through.shape[1]):
             inverse[i, m] += lost[0, i] * through[0, m] + lost[1, i] * through[1, m]
-    multiply(room.step, width, width, inverse, room.product)
+    multiply(room.step, n, n, inverse, room.product)
     inverse[:] = room.product
     if (inverse**2).sum() > LONGEST_INVERSE**2 or regressor.ages[N_TURNS] >= MOST_TURNS:
         end_epoch(regressor, room)
@@ -155,41 +166,39 @@ def turn(regressor, room):
 @kernel
 def end_epoch(regressor, room):
     """Put ``turn`` on the list and begin anew; a full list is worked off."""
-    ages, epochs, stamp = regressor.ages, regressor.epochs, regressor.stamp
+    ages, epochs, raw = regressor.ages, regressor.epochs, regressor.raw
+    n_turned, width = regressor.turn.shape
     if ages[N_EPOCHS] < epochs.shape[0]:
         epochs[ages[N_EPOCHS]] = regressor.turn
         ages[N_EPOCHS] += 1
     else:
-        weights, row = regressor.raw, room.row
-        for j in range(weights.shape[0]):
+        for j in range(raw.shape[0]):
             _catch_up(j, regressor, room.sums)
-            row[:] = weights[j]
-            dots(regressor.turn, row.shape[0], row, weights[j])
-        stamp[:] = 0
+            room.row[:] = raw[j]
+            dots(regressor.turn, n_turned, room.row, raw[j])
+        regressor.stamp[:] = 0
         ages[N_EPOCHS] = 0
     ages[N_TURNS] = 0
-    regressor.turn[:] = np.eye(regressor.turn.shape[0])
+    regressor.turn[:] = np.eye(n_turned, width)
     regressor.inverse_turn[:] = regressor.turn
 
 
 @kernel
 def _catch_up(j, regressor, room):
     """Take the weights of feature ``j`` through the epochs that it has missed."""
-    weights, n_epochs = regressor.raw, regressor.ages[N_EPOCHS]
-    width, row = weights.shape[1], room[0]
+    raw, n_epochs, row = regressor.raw, regressor.ages[N_EPOCHS], room[0]
     for epoch in range(regressor.stamp[j], n_epochs):
-        for m in range(width):
-            row[m] = weights[j, m]
-        dots(regressor.epochs[epoch], width, row, weights[j])
+        row[:] = raw[j]
+        dots(regressor.epochs[epoch], regressor.turn.shape[0], row, raw[j])
     regressor.stamp[j] = n_epochs
 
 
 @kernel
-def _untwist(error, regressor, room):
-    """Return what ``error`` is before ``turn``."""
-    if regressor.turn.shape[0] == 0:
-        return error
-    for m in range(error.shape[0]):
-        room.row[m] = 0.0
-    add_rows(regressor.inverse_turn, error.shape[0], error, 1.0, room.row)
-    return room.row
+def _untwist(error, regressor, row):
+    """Write what ``error`` is before ``turn`` into ``row``."""
+    if regressor.turn.shape[0]:
+        row[:] = 0.0
+        add_rows(regressor.inverse_turn, error.shape[0], error, 1.0, row)
+    else:
+        for m in range(error.shape[0]):
+            row[m] = error[m]

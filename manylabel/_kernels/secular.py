@@ -107,19 +107,10 @@ def _deflate(poles, z, rate, n, room):
 @kernel
 def _root(i, n_live, rate, room):
     """Return the root above live pole ``i``; write the poles less it into ``gaps``."""
-    below, low = room.pole[i], 0.0
-    if i:
-        width = room.pole[i - 1] - below
-        _set_gaps(i, n_live, below, 0.5 * width, room)
-        f, _, _, _ = _evaluate(i, n_live, rate, room)
-        origin, high = below, 0.5 * width
-        if f < 0.0:
-            origin, low, high = room.pole[i - 1], -0.5 * width, 0.0
-    else:
-        origin, high = below, 0.0
-        for j in range(n_live):
-            high += rate * room.z[j] ** 2
-    x = 0.5 * (low + high)
+    origin, low, high = _bracket(i, n_live, rate, room)
+    x = rate * room.z[i] ** 2  # what it would be, were the other poles far away
+    if not low < x < high:
+        x = 0.5 * (low + high)
     for _ in range(MOST_STEPS):
         _set_gaps(i, n_live, origin, x, room)
         f, lower, upper, size = _evaluate(i, n_live, rate, room)
@@ -135,8 +126,25 @@ def _root(i, n_live, rate, room):
         if moved in (x, low, high):
             break
         x = moved
-    _set_gaps(i, n_live, origin, x, room)
     return origin + x
+
+
+@kernel
+def _bracket(i, n_live, rate, room):
+    """Return the pole that a root is nearer to, and its bounds, less that pole."""
+    below, most = room.pole[i], 0.0
+    for j in range(n_live):
+        most += rate * room.z[j] ** 2  # all roots together move by so much
+    if i == 0:
+        return below, 0.0, most
+    half = 0.5 * (room.pole[i - 1] - below)
+    if most <= half:
+        return below, 0.0, most
+    _set_gaps(i, n_live, below, half, room)
+    f, _, _, _ = _evaluate(i, n_live, rate, room)
+    if f < 0.0:
+        return room.pole[i - 1], -half, 0.0
+    return below, 0.0, half
 
 
 @kernel

@@ -166,10 +166,13 @@ class CSDPP(OnlineClassifier):
     def weights_(self) -> Floats:
         """The regressor, intercept last."""
         weights: Floats = self.raw_.copy()
+        n_turned = len(self.turn_)
         for epoch, turn in enumerate(self.epochs_[: self.ages_[factored.N_EPOCHS]]):
             behind = self.stamp_ <= epoch
-            weights[behind] = weights[behind] @ turn.T
-        return weights @ self.turn_.T if len(self.turn_) else weights
+            weights[behind, :n_turned] = weights[behind] @ turn.T
+        if n_turned:
+            return weights @ self.turn_.T
+        return weights[:, : len(self.classes_ if self._is_wide() else self.picked_)]
 
     def _start(self, n_features: int, n_labels: int) -> None:
         plan = self._plan(n_features, n_labels)
@@ -212,11 +215,11 @@ class CSDPP(OnlineClassifier):
         return _widened(_validation.feature_matrix(X), self.n_features_in_)
 
     def _learn(self, X: CSR, Y: CSR) -> None:
-        self._progress_into(X, Y, np.empty((0, 0), np.int64))
+        self._progress_into(X, Y, np.empty((0, 0), np.bool_))
 
     def _progress(self, X: CSR, Y: CSR) -> Array:
         """Return the labels predicted for each row before it was learnt."""
-        predicted = np.empty(Y.shape, np.int64)
+        predicted = np.empty(Y.shape, np.bool_)
         self._progress_into(X, Y, predicted)
         self.n_seen_ += X.shape[0]
         return predicted
@@ -230,20 +233,22 @@ class CSDPP(OnlineClassifier):
             rule = self._rule(code)
             cs_dpp.progress(*rows, Y.indptr, Y.indices, rule, state, predicted)
             return
-        rule, room, n_labels = self._rule(0), cs_dpp.make_room(state), Y.shape[1]
+        rule, n_labels = self._rule(0), Y.shape[1]
+        room = cs_dpp.make_room(rule, state)
         for i in range(X.shape[0]):
             row = (X.indptr[i], X.indptr[i + 1], X.indices, X.data)
             cs_dpp.guess_row(*row, rule, state, room)
             y, y_hat = room.y[:n_labels], room.y_hat[:n_labels]
             if len(predicted):
                 predicted[i] = y_hat
-            y[:] = 0
-            y[Y.indices[Y.indptr[i] : Y.indptr[i + 1]]] = 1
+            relevant = Y.indices[Y.indptr[i] : Y.indptr[i + 1]]
+            room.relevant[: len(relevant)] = relevant
+            y[relevant] = 1
             cs_dpp.set_order(rule, state)
             order = state.order[state.order < n_labels]
             room.delta[:n_labels] = cost.label_weights(y, y_hat, order)
             room.delta[n_labels:] = room.delta[order[-1]]  # a label not met yet
-            cs_dpp.learn_row(*row, rule, state, room)
+            cs_dpp.learn_row(*row, len(relevant), rule, state, room)
 
     def _scores(self, X: CSR) -> Array:
         out = np.empty((X.shape[0], len(self.classes_)))
@@ -278,8 +283,11 @@ class CSDPP(OnlineClassifier):
             is_ridge=is_ridge,
             is_adaptive=not is_ridge and self.schedule == "adaptive",
             turns=self.basis == "transform",
-            is_wide=self.basis == "correct",
+            is_wide=self._is_wide(),
         )
+
+    def _is_wide(self) -> bool:
+        return self.basis == "correct"
 
     def _arrays(self) -> Arrays:
         """Return what is learnt; refuse what does not fit the parameters."""

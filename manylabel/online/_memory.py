@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import capped_msg
+from manylabel._kernels import capped_msg, factored
 from manylabel._typing import Array
 
 MOST_EPOCHS = 32
@@ -32,6 +32,7 @@ class Plan(NamedTuple):
         size, n_wide = self.n_features + 1, self.n_components + 2
         n_block = capped_msg.block_rows(self.n_components)
         n_turned = self.n_components if self.turns else 0
+        width = self.n_labels if self.is_wide else factored.padded(self.n_components)
         n_epochs = 0 if self.is_ridge else MOST_EPOCHS
         n_square = size if self.is_ridge else 0
         per_label = ("counts", "order", "place", "boost", "centre")
@@ -43,10 +44,10 @@ class Plan(NamedTuple):
             "sigma": (n_wide,),
             "picked": (self.n_components,),
             "ages": (2,),
-            "raw": (size, self.n_labels if self.is_wide else self.n_components),
-            "turn": (n_turned, n_turned),
-            "inverse_turn": (n_turned, n_turned),
-            "epochs": (n_epochs, n_turned, n_turned),
+            "raw": (size, width),
+            "turn": (n_turned, width),
+            "inverse_turn": (n_turned, width),
+            "epochs": (n_epochs, n_turned, width),
             "stamp": (size,),
             "inverse": (n_square, n_square),
             "spread": (size if self.is_adaptive else 0,),

@@ -8,15 +8,16 @@ from numpy.testing import assert_allclose
 from manylabel._kernels import factored
 
 D, M = 6, 4  # features and a constant one; components
+W = factored.padded(M)
 
 
 def make(most_epochs):
     return factored.Regressor(
         ages=np.zeros(2, np.int64),
-        raw=np.zeros((D + 1, M)),
-        turn=np.eye(M),
-        inverse_turn=np.eye(M),
-        epochs=np.zeros((most_epochs, M, M)),
+        raw=np.zeros((D + 1, W)),
+        turn=np.eye(M, W),
+        inverse_turn=np.eye(M, W),
+        epochs=np.zeros((most_epochs, M, W)),
         stamp=np.zeros(D + 1, np.int64),
     )
 

@@ -251,11 +251,10 @@ class OnlineClassifier(MultiLabelClassifier):
         OnlineClassifier
             Itself.
         """
-        check_is_fitted(self)
         labels = dict.fromkeys(y, 1.0)
+        n_features, n_labels = self._widths(x, labels)
         return self.partial_fit(
-            _validation.row(x, self.n_features_in_, "x"),
-            _validation.row(labels, len(self.classes_), "y"),
+            _validation.row(x, n_features, "x"), _validation.row(labels, n_labels, "y")
         )
 
     def predict_one(self, x: Mapping[int, float]) -> set[int]:
@@ -272,7 +271,7 @@ class OnlineClassifier(MultiLabelClassifier):
             Columns of labels of positive score.
         """
         check_is_fitted(self)
-        row = _validation.row(x, self.n_features_in_, "x")
+        row = _validation.row(x, self._widths(x, {})[0], "x")
         labels = sp.csr_array(self.predict(row))
         return set(labels.indices.tolist())
 
@@ -288,6 +287,13 @@ class OnlineClassifier(MultiLabelClassifier):
         self._learn(rows, labels)
         self.n_seen_ += rows.shape[0]
         return self
+
+    def _widths(
+        self, x: Mapping[int, float], y: Mapping[int, float]
+    ) -> tuple[int, int]:
+        """Return how many columns a single row may have, of features and labels."""
+        check_is_fitted(self)
+        return self.n_features_in_, len(self.classes_)
 
     def _continue(self, X: MatrixLike, Y: MatrixLike) -> tuple[CSR, CSR]:
         """Check rows of a stream that has begun."""

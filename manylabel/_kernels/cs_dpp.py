@@ -14,12 +14,15 @@ import numpy as np
 from manylabel._kernels import capped_msg, factored, gradient, ridge, rng
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.block import add_rows, dots, norm
+from manylabel._kernels.costs import HAMMING
 from manylabel._kernels.label_weights import label_weights
 
 TRANSFORM, CORRECT, NONE = range(3)
 RIDGE, GRADIENT = range(2)
 FREQUENT_FIRST, AS_GIVEN, RANDOM = range(3)
 N_SEEN, N_PICKED = range(2)
+# A label that stands for others is learnt at this scale, so that it moves no direction.
+FAINT = 0.1
 UNSEEN = float(np.finfo(np.float32).min)  # ranks below every label that was seen
 
 
@@ -37,6 +40,7 @@ class Rule(NamedTuple):
     law_a: object  # Jain's law for running propensities; 0 for none
     law_b: object
     most: object  # largest 1 / propensity
+    grows: object  # the last label stands for those not met yet
 
 
 class State(NamedTuple):
@@ -202,8 +206,13 @@ def learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room):
 def _set_target(n_relevant, rule, state, room):
     """Write the weighed label code, sqrt(delta) (2 y / p - 1) - o, into the target."""
     target, n_seen = room.target, state.counters[N_SEEN]
+    scale = 1.0
+    if rule.grows and rule.cost == HAMMING:
+        scale = target.shape[0]  # weights that do not shrink as labels appear
     for k in range(target.shape[0]):
-        target[k] = -np.sqrt(room.delta[k])
+        target[k] = -np.sqrt(scale * room.delta[k])
+    if rule.grows:
+        target[target.shape[0] - 1] *= FAINT
     constant = max(np.log(n_seen) - 1.0, 0.0) * (rule.law_b + 1.0) ** rule.law_a
     for p in range(n_relevant):
         k = room.relevant[p]

@@ -61,6 +61,16 @@ class Chunk(NamedTuple):
             rows = rows if order is None else order[rows]
             yield Chunk(self.X[rows], self.Y[rows], self.complete[rows])
 
+    def widened(self, n_features: int, n_labels: int) -> "Chunk":
+        """Return the rows with so many columns at least; new ones are empty."""
+        parts = []
+        for part, width in zip(self, (n_features, n_labels, n_labels), strict=True):
+            if part.shape[1] < width:
+                part = part.copy()
+                part.resize(part.shape[0], width)
+            parts.append(part)
+        return Chunk(*parts)
+
 
 def chunks_of(X: Any, Y: Any, complete: Any, *, sparse: bool) -> Iterator[Chunk]:
     """Return the checked chunks of arrays, a data file, a Dataset or an iterable."""

@@ -114,6 +114,8 @@ class Progression:
         return self._batch * max(1, most // self._batch)
 
     def _update(self, chunk: Chunk) -> None:
+        if self._widths is not None and getattr(self._learner, "grow", False):
+            chunk = chunk.widened(*self._widths)
         learnt = self._observed(chunk.Y)
         start = time.perf_counter()
         predictions = self._advance(chunk.X, learnt)

@@ -1,5 +1,7 @@
 """Cost-sensitive dynamic principal projection."""
 
+from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -75,7 +77,8 @@ class CSDPP(OnlineClassifier):
     grow : bool, default=False
         Accept new labels and features in mid-stream: rows may have more columns than
         those before, and fewer. A label begins as one that no row had so far; features
-        that were never learnt are ignored in prediction.
+        that were never learnt are ignored in prediction. A fraction ``n_components``
+        follows the number of labels, so the code is small while they are few.
     random_state : int, Generator, RandomState or None, default=0
         Seeds sampled selection and random orders.
 
@@ -120,6 +123,8 @@ class CSDPP(OnlineClassifier):
     >>> sorted(learner.learn_one({0: 1.0}, {0, 2}).predict_one({0: 1.0}))
     [0, 2]
     """
+
+    n_features_in_: int
 
     def __init__(
         self,
@@ -170,9 +175,9 @@ class CSDPP(OnlineClassifier):
         for epoch, turn in enumerate(self.epochs_[: self.ages_[factored.N_EPOCHS]]):
             behind = self.stamp_ <= epoch
             weights[behind, :n_turned] = weights[behind] @ turn.T
-        if n_turned:
-            return weights @ self.turn_.T
-        return weights[:, : len(self.classes_ if self._is_wide() else self.picked_)]
+        width = len(self.classes_ if self._is_wide() else self.picked_)
+        weights = weights @ self.turn_.T if n_turned else weights[:, :width]
+        return weights
 
     def _start(self, n_features: int, n_labels: int) -> None:
         plan = self._plan(n_features, n_labels)
@@ -184,7 +189,19 @@ class CSDPP(OnlineClassifier):
         arrays["random"] = parallel.spawn_seeds(self.random_state, 1)
         self._take(arrays)
         if self.grow:
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
+
+    def _widths(
+        self, x: Mapping[int, float], y: Mapping[int, float]
+    ) -> tuple[int, int]:
+        if not self.grow:
+            return super()._widths(x, y)
+        known = getattr(self, "n_features_in_", 1), len(getattr(self, "classes_", "1"))
+        n_features, n_labels = (
+            1 + max((c for c in entries if isinstance(c, Integral)), default=0)
+            for entries in (x, y)
+        )
+        return max(known[0], n_features), max(known[1], n_labels)
 
     def _continue(self, X: MatrixLike, Y: MatrixLike) -> tuple[CSR, CSR]:
         if not self.grow:
@@ -245,7 +262,7 @@ class CSDPP(OnlineClassifier):
             room.relevant[: len(relevant)] = relevant
             y[relevant] = 1
             cs_dpp.set_order(rule, state)
-            order = state.order[state.order < n_labels]
+            order = self.order_[self.order_ < n_labels]
             room.delta[:n_labels] = cost.label_weights(y, y_hat, order)
             room.delta[n_labels:] = room.delta[order[-1]]  # a label not met yet
             cs_dpp.learn_row(*row, len(relevant), rule, state, room)
@@ -270,6 +287,7 @@ class CSDPP(OnlineClassifier):
             law_a=law_a,
             law_b=law_b,
             most=float(self.max_boost),
+            grows=bool(self.grow),
         )
 
     def _plan(self, n_features: int, n_labels: int) -> Plan:

@@ -1,15 +1,15 @@
 """What CSDPP remembers: its arrays, how they begin, and how they grow.
 
 A learner that may meet new labels keeps one column more than it has labels: a label
-that no row ever has. It learns what is to be known of labels not met yet, and a new
-label begins as its copy, as if it had been there from the start and never relevant.
+that no row ever has, learnt at a faint scale. A new label begins as its copy at full
+scale, as if it had been there from the start and never relevant.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import capped_msg, factored
+from manylabel._kernels import capped_msg, cs_dpp, factored
 from manylabel._typing import Array
 
 MOST_EPOCHS = 32
@@ -78,8 +78,8 @@ def begin(plan: Plan, reg: float) -> Arrays:
 def grow(arrays: Arrays, old: Plan, new: Plan, reg: float) -> Arrays:
     """Return the arrays with room for more features, labels and components."""
     arrays = {name: array.copy() for name, array in arrays.items()}
-    capped_msg.fold(arrays["sizes"], arrays["block"], arrays["mix"])
     if new.n_labels > old.n_labels:
+        capped_msg.fold(arrays["sizes"], arrays["block"], arrays["mix"])
         _add_labels(arrays, new.n_labels - old.n_labels, old.is_wide)
     grown = begin(new, reg)
     grown["random"] = arrays["random"]
@@ -89,25 +89,24 @@ def grow(arrays: Arrays, old: Plan, new: Plan, reg: float) -> Arrays:
         for axis in range(PER_FEATURE.get(name, 0)):
             places[axis] = features[: array.shape[axis]]
         grown[name][np.ix_(*places)] = array
-    size = grown["sizes"][capped_msg.SIZE]
-    grown["mix"][:] = 0.0
-    np.fill_diagonal(grown["mix"][:size], 1.0)
     grown["stamp"][old.n_features : -1] = grown["ages"][0]
     return grown
 
 
 def _add_labels(arrays: Arrays, n_new: int, is_wide: bool) -> None:
-    """Add copies of the last column, so that the same is predicted for all of them.
+    """Make the last column, brought to full scale, new labels, and keep it as the last.
 
-    The rows of P with n copies of g, its last column, have the products I + n gg' in
-    place of I. With L the root of that, L^-1 P is orthonormal, and W goes to W L.
+    The rows of P get n columns g that way, and their products go from I to I + n gg'.
+    With L the root of that, L^-1 P is orthonormal, and W goes to W L.
     """
     size, n_picked = arrays["sizes"][capped_msg.SIZE], arrays["counters"][1]
     picked = arrays["picked"][:n_picked]
-    for name in ("block", "boost", "centre") + ("raw",) * is_wide:
-        copies = np.repeat(arrays[name][..., -1:], n_new, axis=-1)
-        arrays[name] = np.concatenate([arrays[name], copies], axis=-1)
-    g = arrays["block"][picked, -1]
+    for name in ("block", "centre") + ("raw",) * is_wide:
+        last = arrays[name][..., -1:]
+        copies = np.repeat(last / cs_dpp.FAINT, n_new, axis=-1)
+        known = arrays[name][..., :-1]
+        arrays[name] = np.concatenate([known, copies, last], axis=-1)
+    g = arrays["block"][picked, -2]
     longer = np.sqrt(1 + n_new * (g @ g))
     root, inverse_root = np.eye(n_picked), np.eye(n_picked)
     if g.any():
@@ -130,3 +129,4 @@ def _add_labels(arrays: Arrays, n_new: int, is_wide: bool) -> None:
     for name in ("order", "place"):
         arrays[name] = np.append(arrays[name], fresh)
     arrays["counts"] = np.append(arrays["counts"], np.zeros(n_new, np.int64))
+    arrays["boost"] = np.append(arrays["boost"], np.ones(n_new))

@@ -5,6 +5,7 @@ turned by a product. The label weights are our own, compiled.
 """
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from manylabel.losses import label_weights
 
@@ -27,7 +28,7 @@ class Algorithm1:
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         if self.t == 0:
-            raise ValueError("nothing learnt")
+            raise NotFittedError
         return np.where(self.counts > 0, X @ self.W @ self.Q[: self.M], -1.0)
 
     def _learn(self, x: np.ndarray, y: np.ndarray) -> None:

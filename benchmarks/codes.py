@@ -26,7 +26,7 @@ EURLEX = {"n_features": 5_000, "n_labels": 3_993, "n_entries": 236}
 def generated(
     n_rows: int, *, n_features: int, n_labels: int, n_entries: int
 ) -> tuple[sp.csr_array, sp.csr_array]:
-    """Return unit-length rows at random, and labels whose frequencies fall as 1 / rank."""
+    """Return rows of unit length, and labels whose frequencies fall as 1 / rank."""
     rng = np.random.default_rng(0)
     indptr = np.arange(0, n_rows * n_entries + 1, n_entries)
     columns = [rng.permutation(n_features)[:n_entries] for _ in range(n_rows)]

@@ -9,6 +9,10 @@ eigenvalues are then 1.
 A step turns all rows of Q, which would take O(M^2 K) for K labels. So Q is kept as
 ``mix`` times ``block``: orthonormal rows that stay as they are, plus one for each new
 direction since. A step turns ``mix`` only; when the block is full, it is folded to Q.
+
+An input v that is known up to independent errors has E[v v'] too large by the diagonal
+matrix of their variances, and would draw Q towards the noisiest labels. So a step goes
+along v v' - diag(noise), where ``noise`` estimates these variances without bias.
 """
 
 from typing import NamedTuple
@@ -59,12 +63,16 @@ def make_room(mix, n_labels):
 
 
 @kernel
-def update(vector, rate, n_components, sizes, block, mix, sigma, room):
+def update(
+    vector, n_noisy, noisy, noise, rate, n_components, sizes, block, mix, sigma, room
+):
     """Take one step towards ``vector``; return how many rows Q had on the way.
 
     Parameters
     ----------
     vector : (n_labels,) the input.
+    n_noisy, noisy, noise : how many labels are known up to errors, which ones, and the
+        variances; the arrays may be longer.
     rate : eta; times the squared norm of the input at most eta of the theory.
     n_components : M.
     sizes : (3,) rows of Q, at most M + 1, rows of the block, folds so far; in place.
@@ -80,10 +88,15 @@ def update(vector, rate, n_components, sizes, block, mix, sigma, room):
     length = norm(vector)
     _extend_block(vector, length, sizes, block, mix, room)
     n_full = _extend_basis(length, sizes, mix, sigma, room)
-    room.z[:] = room.in_basis
-    secular.eigenpairs(
-        sigma, room.z, rate, n_full, room.values, room.vectors, room.secular
-    )
+    if n_noisy:
+        _noisy_eigenpairs(
+            n_noisy, noisy, noise, rate, n_full, sizes, block, mix, sigma, room
+        )
+    else:
+        room.z[:] = room.in_basis
+        secular.eigenpairs(
+            sigma, room.z, rate, n_full, room.values, room.vectors, room.secular
+        )
     kept = min(n_full, n_components + 1)
     multiply(room.vectors, kept, n_full, mix, room.mixed)
     mix[:kept] = room.mixed[:kept]
@@ -91,6 +104,23 @@ def update(vector, rate, n_components, sizes, block, mix, sigma, room):
     project_sum(room.values, kept, min(n_components, kept), sigma)
     sizes[SIZE] = kept
     return n_full
+
+
+@kernel
+def _noisy_eigenpairs(n_noisy, noisy, noise, rate, n, sizes, block, mix, sigma, room):
+    """Write the eigenpairs of the step less its noise, descending; O(M^3)."""
+    step = rate * np.outer(room.in_basis[:n], room.in_basis[:n])
+    for i in range(n):
+        step[i, i] += sigma[i]
+    for p in range(n_noisy):
+        column = np.zeros(n)
+        for i in range(n):
+            for j in range(sizes[N_BLOCK]):
+                column[i] += mix[i, j] * block[j, noisy[p]]
+        step -= rate * noise[p] * np.outer(column, column)
+    values, vectors = np.linalg.eigh(step)
+    room.values[:n] = values[::-1]
+    room.vectors[:n, :n] = vectors.T[::-1]
 
 
 @kernel

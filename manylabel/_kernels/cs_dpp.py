@@ -70,7 +70,9 @@ class Room(NamedTuple):
     relevant: object  # (n_labels,) int64 the labels of y, n_relevant of them
     y_hat: object  # (n_labels,) int64
     delta: object  # (n_labels,)
+    if_false: object  # (n_labels,) delta of a true label, were it false
     target: object  # (n_labels,)
+    noise: object  # (n_labels,) variance of the target, for the relevant labels
     score: object  # (n_labels,)
     code: object  # (M,) or (n_labels,)
     wanted: object  # (M,)
@@ -89,7 +91,8 @@ def make_room(rule, state):
     return Room(
         *(np.zeros(n_labels, np.int64), np.zeros(n_labels, np.int64)),
         np.zeros(n_labels, np.int64),
-        *(np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)),
+        *(np.empty(n_labels), np.zeros(n_labels), np.empty(n_labels)),
+        *(np.empty(n_labels), np.empty(n_labels)),
         *(np.zeros(n_coded), np.empty(n_components)),
         *(np.empty(state.mix.shape[1]), np.empty_like(state.picked)),
         np.empty(state.regressor.raw.shape[0]),
@@ -163,7 +166,9 @@ def progress(x_indptr, x_indices, x_data, y_indptr, y_indices, rule, state, pred
             k = y_indices[y_indptr[i] + p]
             room.y[k], room.relevant[p] = 1, k
         set_order(rule, state)
-        label_weights(rule.cost, room.y, room.y_hat, state.order, room.delta)
+        label_weights(
+            rule.cost, room.y, room.y_hat, state.order, room.delta, room.if_false
+        )
         learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room)
 
 
@@ -184,8 +189,8 @@ def learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room):
     """
     state.counters[N_SEEN] += 1
     _count_labels(n_relevant, rule, state, room.relevant)
-    _set_target(n_relevant, rule, state, room)
-    _turn_basis(rule, state, room)
+    length, is_noisy = _set_target(n_relevant, rule, state, room)
+    _turn_basis(length, n_relevant if is_noisy else 0, rule, state, room)
     if rule.regressor == RIDGE:
         ridge.update(
             start, end, x_indices, x_data, rule.bias, state.inverse, room.factors
@@ -204,8 +209,14 @@ def learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room):
 
 @kernel
 def _set_target(n_relevant, rule, state, room):
-    """Write the weighed label code, sqrt(delta) (2 y / p - 1) - o, into the target."""
-    target, n_seen = room.target, state.counters[N_SEEN]
+    """Write the weighed label code less o, as if no label were missing, and its noise.
+
+    With a the root of a label's weight if it is true, b if it is false, and r = 1 / p,
+    the target is y r a - (1 - y r) b, whose mean over what is recorded is a or -b; y r
+    (r - 1) (a + b)^2 has its variance as mean. Return the length of the code of the
+    labels as recorded, and whether any was boosted.
+    """
+    target, n_seen, is_noisy = room.target, state.counters[N_SEEN], False
     scale = 1.0
     if rule.grows and rule.cost == HAMMING:
         scale = target.shape[0]  # weights that do not shrink as labels appear
@@ -213,30 +224,41 @@ def _set_target(n_relevant, rule, state, room):
         target[k] = -np.sqrt(scale * room.delta[k])
     if rule.grows:
         target[target.shape[0] - 1] *= FAINT
-    constant = max(np.log(n_seen) - 1.0, 0.0) * (rule.law_b + 1.0) ** rule.law_a
     for p in range(n_relevant):
         k = room.relevant[p]
-        room.y[k], boost = 0, state.boost[k]
-        if rule.law_a > 0.0:
-            boost = 1.0 + constant * (state.counts[k] + rule.law_b) ** -rule.law_a
-        target[k] *= 1.0 - 2.0 * min(boost, rule.most)
+        room.y[k], target[k] = 0, -target[k]
     if rule.centred:
         for k in range(target.shape[0]):
             target[k] -= state.centre[k]
+    length = norm(target)
+    constant = max(np.log(n_seen) - 1.0, 0.0) * (rule.law_b + 1.0) ** rule.law_a
+    for p in range(n_relevant):
+        k = room.relevant[p]
+        boost = state.boost[k]
+        if rule.law_a > 0.0:
+            boost = 1.0 + constant * (state.counts[k] + rule.law_b) ** -rule.law_a
+        boost = min(boost, rule.most)
+        both = np.sqrt(scale * room.delta[k]) + np.sqrt(scale * room.if_false[k])
+        target[k] += both * (boost - 1.0)
+        room.noise[p] = both * both * boost * (boost - 1.0)
+        is_noisy = is_noisy or boost > 1.0
+    if rule.centred:
+        for k in range(target.shape[0]):
             state.centre[k] += target[k] / n_seen
+    return length, is_noisy
 
 
 @kernel
-def _turn_basis(rule, state, room):
+def _turn_basis(length, n_noisy, rule, state, room):
     """Step the online PCA, pick P, turn W along; turn the code into its error."""
     target, code, n_components = room.target, room.code, state.picked.shape[0]
-    length = norm(target)
     if length > 0.0:
-        # The input is cut to length 1, which takes its square out of the rate.
+        # The code as recorded is cut to length 1, which takes its square off the rate.
         rate = 2.0 / np.sqrt(state.counters[N_SEEN]) * n_components / target.shape[0]
+        rate /= max(1.0, length) ** 2
         n_full = capped_msg.update(
-            *(target, rate / max(1.0, length) ** 2, n_components, state.sizes),
-            *(state.block, state.mix, state.sigma, room.pca),
+            *(target, n_noisy, room.relevant, room.noise, rate, n_components),
+            *(state.sizes, state.block, state.mix, state.sigma, room.pca),
         )
         room.old[:], n_old = state.picked, state.counters[N_PICKED]
         _pick_rows(rule, state)

@@ -27,11 +27,11 @@ def count_others(y, y_hat, order, hits, n_predicted):
 
 
 @kernel
-def label_weights(code, y, y_hat, order, out):
+def label_weights(code, y, y_hat, order, out, if_false):
     """Write what a wrong prediction of each label costs over a right one.
 
-    Between labels that are true or predicted nothing changes: there the weight is
-    taken from the label before.
+    ``if_false`` takes the same for each true label, were it false. Between labels that
+    are true or predicted nothing changes: there the weight is that of the one before.
     """
     n_labels, n_true = y.shape[0], 0
     hits = n_predicted = 0
@@ -52,6 +52,10 @@ def label_weights(code, y, y_hat, order, out):
         right = cost(code, hits + truth, n_true, n_predicted + truth, n_labels)
         wrong = cost(code, hits, n_true, n_predicted + 1 - truth, n_labels)
         out[k] = abs(wrong - right)
+        if truth:
+            right = cost(code, hits, n_true - 1, n_predicted, n_labels)
+            wrong = cost(code, hits, n_true - 1, n_predicted + 1, n_labels)
+            if_false[k] = abs(wrong - right)
         hits += truth
         n_predicted += truth
         quiet = out[k] if is_quiet else -1.0

@@ -34,7 +34,7 @@ class NamedCost(CountedCost):
     def label_weights(self, y: Ints, y_hat: Ints, order: Ints) -> Floats:
         """Return the weight of each label in one compiled pass."""
         out = np.empty(len(y))
-        label_weights.label_weights(self.code, y, y_hat, order, out)
+        label_weights.label_weights(self.code, y, y_hat, order, out, np.empty(len(y)))
         return out
 
 

@@ -69,9 +69,9 @@ class CSDPP(OnlineClassifier):
     fit_intercept : bool, default=True
         Add a constant feature. Without it the paper's figures are far off.
     propensity : Propensity, array of shape (n_labels,), float, "running" or None
-        Chance that a true label is recorded. Targets become ``2 y / p - 1``, whose
-        expectation is the complete label; "running" applies the law of Jain et al. to
-        the counts so far. None trusts the labels.
+        Chance that a true label is recorded. Targets are then those of which the
+        complete labels are the expectation; "running" applies the law of Jain et al.
+        to the counts so far. None trusts the labels.
     max_boost : float, default=10.0
         Largest ``1 / p``; a few very rare labels would otherwise rule the regression.
     grow : bool, default=False
@@ -105,10 +105,16 @@ class CSDPP(OnlineClassifier):
     start empty and grow by one a row, and the input of the online PCA is cut to norm 1,
     which the cost weights do not guarantee.
 
-    Unbiasedness of the targets: a true label is recorded with probability p, so
-    ``E[2 y / p - 1]`` is +1 where it is true and -1 where it is not, and the squared
-    error to it differs from that to the complete label by a constant (Jain et al. 2016,
-    Theorem 4.4, applied to Theorem 1 of [1]_). ``max_boost`` trades bias for variance.
+    Missing labels: a true label is recorded with probability p, so ``y / p`` has the
+    complete label as its expectation. With a the root of a label's weight if it is
+    true and b if it is false, the regression wants a or -b; the target ``(y / p) a -
+    (1 - y / p) b`` has that expectation (for Hamming loss it is ``2 y / p - 1``), and
+    the squared error to it differs by a constant (Jain et al. 2016, Theorem 4.4,
+    applied to Theorem 5 of [1]_). Its variance ``(1 / p - 1) (a + b)^2`` would draw the
+    online PCA towards labels that are often missing, so an unbiased estimate of it is
+    taken off the diagonal of the step. The weights of the other labels are those of
+    the recorded ones, and ``max_boost`` trades bias for variance. Steps less noise take
+    O(M^3).
 
     References
     ----------
@@ -264,6 +270,10 @@ class CSDPP(OnlineClassifier):
             cs_dpp.set_order(rule, state)
             order = self.order_[self.order_ < n_labels]
             room.delta[:n_labels] = cost.label_weights(y, y_hat, order)
+            for k in relevant if self.propensity is not None else ():
+                y[k] = 0
+                room.if_false[k] = cost.label_weights(y, y_hat, order)[k]
+                y[k] = 1
             room.delta[n_labels:] = room.delta[order[-1]]  # a label not met yet
             cs_dpp.learn_row(*row, len(relevant), rule, state, room)
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from manylabel._kernels import capped_msg
+from manylabel._kernels._jit import kernel
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -31,11 +32,13 @@ class Learner:
         self.room = capped_msg.make_room(self.mix, n_labels)
         self.n_components = n_components
 
-    def step(self, vector, rate):
+    def step(self, vector, rate, noise=()):
         """Take one step."""
+        noisy = np.flatnonzero(noise)
+        variances = np.asarray(noise, float)[noisy]
         capped_msg.update(
-            *(vector, rate, self.n_components, self.sizes),
-            *(self.block, self.mix, self.sigma, self.room),
+            *(vector, len(noisy), noisy, variances, rate, self.n_components),
+            *(self.sizes, self.block, self.mix, self.sigma, self.room),
         )
 
     @property
@@ -76,11 +79,43 @@ def test_step_is_the_capped_and_projected_gradient_step(seed, n_components, n_la
         assert_allclose(learner.matrix, rows.T @ (sigma[:, None] * rows), atol=1e-7)
 
 
-def test_basis_stays_orthonormal_over_many_steps():
+@given(SEEDS, st.integers(1, 4), st.integers(5, 8))
+def test_step_leaves_out_the_noise_within_the_basis(seed, n_components, n_labels):
+    """Noise outside of the old basis and the input would only lower a zero."""
+    rng = np.random.default_rng(seed)
+    learner = Learner(n_components, n_labels)
+    for t in range(1, 12):
+        vector = rng.normal(size=n_labels) / np.sqrt(n_labels)
+        noise = 0.3 * rng.random(n_labels) * (rng.random(n_labels) < 0.5)
+        span, _ = np.linalg.qr(np.vstack([learner.basis, vector]).T)
+        step = np.outer(vector, vector) - np.diag(noise)
+        moved = span.T @ (learner.matrix + 0.5 / t * step) @ span
+        values, vectors = np.linalg.eigh(moved)
+        kept = min(t, n_components + 1)
+        sigma = project_by_bisection(values[::-1][:kept], min(n_components, kept))
+        rows = vectors.T[::-1][:kept] @ span.T
+        learner.step(vector, 0.5 / t, noise)
+        assert_allclose(learner.matrix, rows.T @ (sigma[:, None] * rows), atol=1e-7)
+
+
+@kernel
+def take_many_steps(vectors, n_steps, n_components, sizes, block, mix, sigma, room):
+    none, share = np.empty(0, np.int64), n_components / vectors.shape[1]
+    for t in range(1, n_steps + 1):
+        capped_msg.update(
+            *(vectors[t % len(vectors)], 0, none, room.values, 2 / np.sqrt(t) * share),
+            *(n_components, sizes, block, mix, sigma, room),
+        )
+
+
+def test_basis_stays_orthonormal_over_a_million_steps():
     rng = np.random.default_rng(0)
     learner = Learner(3, 10)
-    for t in range(1, 20_001):
-        learner.step(np.sign(rng.normal(size=10)) / np.sqrt(10), 2 / np.sqrt(t) * 0.3)
+    vectors = np.sign(rng.normal(size=(9973, 10))) / np.sqrt(10)
+    take_many_steps(
+        *(vectors, 1_000_000, 3, learner.sizes, learner.block, learner.mix),
+        *(learner.sigma, learner.room),
+    )
     assert_allclose(learner.basis @ learner.basis.T, np.eye(4), atol=1e-12)
 
 

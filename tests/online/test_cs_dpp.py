@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel import CSDPP
+from manylabel._kernels import cs_dpp
 from manylabel.losses import as_cost, label_weights
 
 UNSEEN = np.finfo(np.float32).min
@@ -97,6 +98,9 @@ def test_chunks_do_not_matter(problem, data):
         "order": data.draw(st.sampled_from(["frequent", "given", "random"])),
         "regressor": data.draw(st.sampled_from(["ridge", "gradient"])),
         "propensity": data.draw(st.sampled_from([None, 0.5, "running"])),
+        "schedule": data.draw(st.sampled_from(["decaying", "adaptive"])),
+        "reference": data.draw(st.sampled_from(["zero", "mean"])),
+        "grow": data.draw(st.booleans()),
     }
     cut = data.draw(st.integers(1, len(X) - 1))
     whole = CSDPP(cost="f1", **settings).fit(X, Y)
@@ -213,6 +217,72 @@ def test_propensity_corrects_what_hidden_labels_cost():
     assert won_back > 0.6
 
 
+@given(problems(), st.sampled_from(["hamming", "f1", "accuracy", "rank"]))
+def test_a_propensity_of_one_changes_nothing(problem, cost):
+    X, Y = problem
+    plain = CSDPP(cost=cost, n_components=0.5).fit(X, Y).get_state()
+    sure = CSDPP(cost=cost, n_components=0.5, propensity=1.0).fit(X, Y).get_state()
+    for name, value in plain.items():
+        assert_array_equal(sure[name], value, err_msg=name)
+
+
+@pytest.mark.parametrize("cost", ["hamming", "f1", "accuracy", "rank"])
+def test_target_and_its_square_less_noise_are_unbiased_for_each_label(cost):
+    """Hide one true label by its propensity; the others are as they are."""
+    p, y_hat, full = 0.3, np.array([1, 0, 1, 0]), np.array([1, 1, 0, 1])
+    learner = CSDPP(cost=cost, order="given", propensity=[1, p, 1, 1])
+    learner.fit(np.eye(4), full[None].repeat(4, 0))
+    sides = {}
+    for recorded in (0, 1):
+        y = full * [1, recorded, 1, 1]
+        rule, state = learner._rule(as_cost(cost).code), learner._state()
+        room = cs_dpp.make_room(rule, state)
+        order = np.arange(4)
+        cs_dpp.label_weights(rule.cost, y, y_hat, order, room.delta, room.if_false)
+        relevant = np.flatnonzero(y)
+        room.relevant[: len(relevant)] = relevant
+        cs_dpp._set_target(len(relevant), rule, state, room)
+        noise = room.noise[: len(relevant)][relevant == 1].sum()
+        sides[recorded] = room.target[1], room.target[1] ** 2 - noise
+    true = np.sqrt(label_weights(full, y_hat, cost)[1])
+    mean, square = p * np.array(sides[1]) + (1 - p) * np.array(sides[0])
+    assert_allclose([mean, square], [true, true**2], atol=1e-12)
+
+
+@pytest.mark.parametrize("own", [OwnF1(), own_f1], ids=["counts", "function"])
+def test_own_costs_are_corrected_as_named_ones_are(own):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    Y = (X @ rng.normal(size=(4, 5)) > 0.5).astype(int)
+    Y[:, :2] = 1  # without one label no row is empty: there the conventions differ
+    learners = [CSDPP(cost=c, n_components=3, propensity=0.3) for c in ("f1", own)]
+    expected, ours = (learner.fit(X, Y).decision_function(X) for learner in learners)
+    assert_allclose(ours, expected, atol=1e-9)
+
+
+def test_a_mean_reference_point_is_the_mean_of_the_weighed_labels():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(30, 3)), rng.integers(0, 2, size=(30, 4))
+    learner = CSDPP(reference="mean", fit_intercept=False).fit(X, Y)
+    assert_allclose(learner.centre_, (2 * Y - 1).mean(axis=0) / 2)
+    nothing = learner.decision_function(np.zeros((1, 3)))[0]
+    assert_allclose(nothing, learner.centre_)
+
+
+def test_adaptive_rates_move_a_feature_that_is_new_further_than_a_worn_one():
+    X = np.tile([[1.0, 0.0]], (50, 1))
+    Y = np.tile([[1, 0], [0, 1]], (25, 1))
+    learner = CSDPP(
+        n_components=2, regressor="gradient", schedule="adaptive", fit_intercept=False
+    ).fit(X, Y)
+    before = learner.weights_
+    learner.partial_fit([[1.0, 1.0]], [[1, 1]])
+    worn, new = np.abs(
+        learner.weights_ @ learner.basis_[:2] - before @ learner.basis_[:2]
+    )[:2].max(axis=1)
+    assert new > 3 * worn > 0
+
+
 def test_sparse_rows_are_learnt_as_dense_ones():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(30, 5)), rng.integers(0, 2, size=(30, 4))
@@ -253,6 +323,8 @@ def test_bad_input_leaves_the_learner_as_it_was(name):
         ({"order": "alphabet"}, "order must be one of frequent, given, random"),
         ({"n_components": 0}, "n_components == 0"),
         ({"n_components": 1.5}, r"n_components == 1\.5"),
+        ({"schedule": "slow"}, "schedule must be one of decaying, adaptive"),
+        ({"reference": "one"}, "reference must be one of zero, mean"),
         ({"reg": 0}, "reg == 0"),
         ({"max_boost": 0.5}, r"max_boost == 0\.5"),
         ({"propensity": [0.5]}, "propensity must have 3 values"),

@@ -5,7 +5,7 @@ turned by a product. The label weights are our own, compiled.
 """
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
+import scipy.sparse as sp
 
 from manylabel.losses import label_weights
 
@@ -16,29 +16,24 @@ class Algorithm1:
     def __init__(self, cost: str, n_components: int) -> None:
         self.cost, self.M, self.t = cost, n_components, 0
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the labels of positive score."""
-        return (self._scores(_dense(X)) > 0).astype(int)
-
-    def partial_fit(self, X: np.ndarray, Y: np.ndarray) -> "Algorithm1":
-        """Learn rows."""
-        for x, y in zip(_dense(X), Y, strict=True):
+    def fit(self, X: sp.csr_array, Y: np.ndarray) -> "Algorithm1":
+        """Predict and learn each row."""
+        self.t = 0
+        rows = np.hstack([X.toarray(), np.ones((X.shape[0], 1))])
+        for x, y in zip(rows, Y, strict=True):
             self._learn(x, y)
         return self
 
-    def _scores(self, X: np.ndarray) -> np.ndarray:
-        if self.t == 0:
-            raise NotFittedError
-        return np.where(self.counts > 0, X @ self.W @ self.Q[: self.M], -1.0)
+    def _guess(self, x: np.ndarray) -> np.ndarray:
+        scores = x @ self.W @ self.Q[: self.M]
+        return ((scores > 0) & (self.counts > 0)).astype(int)
 
     def _learn(self, x: np.ndarray, y: np.ndarray) -> None:
         K, M = len(y), self.M
         if self.t == 0:
             self.inverse, self.W = np.eye(len(x)), np.zeros((len(x), 0))
             self.Q, self.sigma, self.counts = np.zeros((0, K)), np.zeros(0), np.zeros(K)
-            y_hat = np.zeros(K, int)
-        else:
-            y_hat = (self._scores(x[None])[0] > 0).astype(int)
+        y_hat = self._guess(x)
         self.t += 1
         order = np.argsort(-self.counts, kind="stable")
         self.counts += y
@@ -60,11 +55,6 @@ class Algorithm1:
         gain = Ax / (1 + x @ Ax)
         self.inverse -= np.outer(gain, Ax)
         self.W += np.outer(gain, self.Q[:M] @ target - self.W.T @ x)
-
-
-def _dense(X: np.ndarray) -> np.ndarray:
-    X = X.toarray() if hasattr(X, "toarray") else X
-    return np.hstack([X, np.ones((len(X), 1))])
 
 
 def _project(values: np.ndarray, total: int) -> np.ndarray:

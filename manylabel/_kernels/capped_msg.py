@@ -26,7 +26,7 @@ from manylabel._kernels.block import add_rows, dots, multiply, norm
 # A residual below this share of the input is rounding, not a new direction.
 ROUNDING = 1e-10
 # A residual above this share of the input is orthogonal enough at the first attempt.
-LONG = 0.1
+LONG = 0.01
 FOLDS_BETWEEN_CLEANINGS = 64
 SIZE, N_BLOCK, N_FOLDS = range(3)
 

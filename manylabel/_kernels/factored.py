@@ -102,14 +102,17 @@ def predict(start, end, x_indices, x_data, bias, regressor, room, out):
 @kernel
 def add_sparse(start, end, x_indices, factors, error, regressor, room):
     """Add a factor times ``error`` to W for each entry of a row, the constant last."""
-    raw, stamp, row = regressor.raw, regressor.stamp, room.row
-    n_epochs, last = regressor.ages[N_EPOCHS], raw.shape[0] - 1
+    raw, row, n_entries = regressor.raw, room.row, end - start
+    last = np.uintp(raw.shape[0] - 1)
+    if regressor.ages[N_EPOCHS] > 0:
+        _catch_up(last, regressor, room.sums)
+        for p in range(start, end):
+            _catch_up(np.uintp(x_indices[p]), regressor, room.sums)
     _untwist(error, regressor, row)
-    for q in range(end - start + 1):
-        j = np.uintp(x_indices[start + q]) if q < end - start else np.uintp(last)
-        if stamp[j] != n_epochs:
-            _catch_up(j, regressor, room.sums)
-        factor = factors[q]
+    for m in range(row.shape[0]):
+        raw[last, m] += factors[n_entries] * row[m]
+    for q in range(n_entries):
+        j, factor = np.uintp(x_indices[start + q]), factors[q]
         for m in range(row.shape[0]):
             raw[j, m] += factor * row[m]
 

@@ -20,7 +20,7 @@ e, so the sum is kept to at most 1, where the row is met exactly.
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import kernel, reducing_kernel
 
 
 @kernel
@@ -32,19 +32,32 @@ def rates(start, end, x_indices, x_data, bias, step, n_seen, spread, out, first)
     has s_j of each feature, the constant one last, and takes the row in; of shape (0,)
     it means the decaying schedule, for which ``n_seen`` rows came before this one.
     """
-    n_entries, last = end - start, spread.shape[0] - 1
-    length = bias * bias
-    for p in range(start, end):
-        length += np.float64(x_data[p]) * x_data[p]
-    rate, met = step / np.sqrt(n_seen + 1.0), 0.0
+    n_entries, length = end - start, _length(start, end, x_data) + bias * bias
+    if spread.shape[0] == 0:
+        rate = step / np.sqrt(n_seen + 1.0)
+        if rate * length > 1:
+            rate = 1 / length
+        for q in range(n_entries):
+            out[first + q] = rate * x_data[start + q]
+        out[first + n_entries] = rate * bias
+        return
+    met = 0.0
     for q in range(n_entries + 1):
         value = np.float64(x_data[start + q]) if q < n_entries else bias
-        if last >= 0:
-            j = np.uintp(x_indices[start + q]) if q < n_entries else np.uintp(last)
-            spread[j] += value * value * length
-            rate = 0.5 * step / np.sqrt(spread[j]) if value != 0 else 0.0
+        j = x_indices[start + q] if q < n_entries else spread.shape[0] - 1
+        spread[j] += value * value * length
+        rate = 0.5 * step / np.sqrt(spread[j]) if value != 0 else 0.0
         out[first + q] = rate * value
         met += rate * value * value
     if met > 1:
         for q in range(n_entries + 1):
             out[first + q] /= met
+
+
+@reducing_kernel
+def _length(start, end, x_data):
+    """Return the squared length of a row."""
+    length = 0.0
+    for p in range(start, end):
+        length += np.float64(x_data[p]) * x_data[p]
+    return length

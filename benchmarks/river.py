@@ -65,7 +65,7 @@ def run_river(rows: list[tuple[dict, dict]], Y: sp.csr_array, rate: float) -> Ou
 
 def run_ours(X: sp.csr_array, Y: sp.csr_array) -> Outcome:
     def learner() -> ml.CSDPP:
-        return ml.CSDPP(cost="f1", n_components=10, random_state=0)
+        return ml.CSDPP(cost="f1", n_components=10, regressor="gradient")
 
     run = ml.progressive(learner(), X, Y, costs=["f1"])
     start = time.perf_counter()

@@ -86,7 +86,7 @@ def update(
     if sizes[N_BLOCK] == block.shape[0]:
         fold(sizes, block, mix)
     length = norm(vector)
-    _extend_block(vector, length, sizes, block, mix, room)
+    _extend_block(vector, length, sizes, block, room)
     n_full = _extend_basis(length, sizes, mix, sigma, room)
     if n_noisy:
         _noisy_eigenpairs(
@@ -150,7 +150,7 @@ def _clean(size, block):
 
 
 @kernel
-def _extend_block(vector, length, sizes, block, mix, room):
+def _extend_block(vector, length, sizes, block, room):
     """Write the coordinates in the block, which gets a row for what is left."""
     n_block, coordinates, residual = sizes[N_BLOCK], room.coordinates, room.residual
     coordinates[n_block:] = 0.0

@@ -49,7 +49,7 @@ def _read_and_write(folder: Path) -> None:
 
 def _learn_and_judge(folder: Path, index_type: str, writeable: bool) -> None:
     """Run every path on tiny data whose arrays are of a kind."""
-    from manylabel import baselines
+    from manylabel import baselines, online
     from manylabel.data import make_corpus
     from manylabel.evaluation import evaluate
     from manylabel.losses import NAMED, label_weights
@@ -57,8 +57,9 @@ def _learn_and_judge(folder: Path, index_type: str, writeable: bool) -> None:
 
     corpus = make_corpus(n_rows=20, n_features=9, n_labels=4)
     X, Y = (_remade(M, index_type, writeable) for M in (corpus.X, corpus.Y))
-    for name in baselines.__all__:
-        model = getattr(baselines, name)().fit(X, Y)
+    for name in baselines.__all__ + online.__all__:
+        kind = getattr(baselines, name, None) or getattr(online, name)
+        model = kind().fit(X, Y)
         model.save(folder / name)
         for fitted in (model, load(folder / name, mmap=True)):
             dense, best = fitted.decision_function(X), fitted.predict_topk(X, k=2)

@@ -56,7 +56,7 @@ def test_the_rankings_are_the_best_for_the_sides(node):
 
 @given(nodes())
 def test_the_sides_are_the_best_for_the_rankings(node):
-    Y, weight, gain, side = node
+    Y, weight, gain, _ = node
     labels, space = prepared(*node)
     partition.rank_labels(labels, DISCOUNT, space)
     n_labels = Y.shape[1]

@@ -284,9 +284,16 @@ class OnlineClassifier(MultiLabelClassifier):
                 self._start(rows.shape[1], labels.shape[1])
         else:
             rows, labels = self._continue(X, Y)
+            self._own_arrays()
         self._learn(rows, labels)
         self.n_seen_ += rows.shape[0]
         return self
+
+    def _own_arrays(self) -> None:
+        """Copy what may not be written: arrays mapped from a file."""
+        for name, value in self.__dict__.items():
+            if isinstance(value, np.ndarray) and not value.flags.writeable:
+                self.__dict__[name] = value.copy()
 
     def _widths(
         self, x: Mapping[int, float], y: Mapping[int, float]

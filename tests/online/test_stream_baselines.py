@@ -15,6 +15,8 @@ from manylabel import (
     OnlineCompressedSensing,
     OnlineRandomProjection,
     _validation,
+    load,
+    online,
     read,
 )
 from manylabel.base import OnlineClassifier
@@ -299,3 +301,17 @@ def test_binary_relevance_learns_yeast_in_one_pass(data_folder):
     model = OnlineBinaryRelevance().fit(X[:1000], Y[:1000])
     wrong = (model.predict(X[1000:]) != Y[1000:]).mean()
     assert wrong < 0.21
+
+
+@pytest.mark.parametrize("name", online.__all__)
+def test_a_learner_mapped_from_a_file_learns_on_and_leaves_the_file(name, tmp_path):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(30, 5)), rng.integers(0, 2, size=(30, 4))
+    learner = getattr(online, name)().fit(X, Y)
+    learner.save(tmp_path / "model")
+    mapped = load(tmp_path / "model", mmap=True)
+    before = learner.decision_function(X)
+    mapped.partial_fit(X, Y)
+    assert_array_equal(load(tmp_path / "model").decision_function(X), before)
+    expected = learner.partial_fit(X, Y).decision_function(X)
+    assert_array_equal(mapped.decision_function(X), expected)

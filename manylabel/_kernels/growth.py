@@ -1,0 +1,204 @@
+"""One FastXML tree, grown breadth first in one call.
+
+A node is a stretch of a permutation of the rows; neither X nor Y is copied. To split a
+node, its labels are put on two sides (``partition``), a linear separator of the sides
+is found (``separator``), and the rows go where the separator sends them (Prabhu & Varma
+2014, Algorithm 1). A node of few rows, or whose rows would all go one way, becomes a
+leaf, which keeps the mean label gains of its rows.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from manylabel._kernels import node, partition, separator, topk
+from manylabel._kernels._jit import kernel
+
+
+class Data(NamedTuple):
+    """What all trees share: features and labels by row, and how they count."""
+
+    n_features: Any
+    x_indptr: Any
+    x_indices: Any
+    x_data: Any
+    y_indptr: Any
+    y_indices: Any
+    weight: Any  # (n_rows,) of a row in the partition
+    gain: Any  # (n_labels,) of a label
+    discount: Any  # (n_labels,) of a rank
+    bias: Any  # value of the constant feature
+    cost: Any  # of the separator's loss
+    max_leaf: Any
+    labels_per_leaf: Any
+
+
+class Tree(NamedTuple):
+    """Nodes in the order of growth, written in place."""
+
+    rows: Any  # (n_rows,) permutation; a node is a stretch of it
+    bounds: Any  # (n_nodes + 1, 2) the stretch
+    children: Any  # (n_nodes,) the first child, the second follows; 0 in a leaf
+    intercept: Any  # (n_nodes,)
+    w_indptr: Any  # (n_nodes + 1,) weights of the separators
+    w_indices: Any
+    w_data: Any
+    leaf_indptr: Any  # (n_nodes + 1,) mean label gains of the leaves
+    leaf_indices: Any
+    leaf_data: Any
+
+
+class Workspace(NamedTuple):
+    """Memory that every node uses again."""
+
+    local: Any  # of ``node``
+    sides: Any  # of ``partition``
+    solver: Any  # of ``separator``
+    score: Any  # (n_rows,) of the separator
+    passed: Any  # (n_rows,) rows on their way to the second child
+
+
+@kernel
+def grow(data, tree, n_done, n_nodes, state):
+    """Grow the tree from node ``n_done`` on; return nodes done and nodes known.
+
+    Stops early when the next separator might not fit into ``tree.w_data``: the caller
+    then makes room and calls again. To start, there is node 0 with all rows.
+    """
+    space = _workspace(data, tree)
+    while n_done < n_nodes:
+        start, end = tree.bounds[n_done, 0], tree.bounds[n_done, 1]
+        used = tree.w_indptr[n_done]
+        if used + _most_weights(data, tree, start, end) > tree.w_data.shape[0]:
+            break
+        tree.children[n_done], tree.intercept[n_done] = 0, 0.0
+        tree.w_indptr[n_done + 1] = used
+        tree.leaf_indptr[n_done + 1] = tree.leaf_indptr[n_done]
+        n_labels = node.gather_labels(data, tree.rows, start, end, space.local)
+        middle = start
+        if end - start > data.max_leaf:
+            middle = _split(data, tree, n_done, n_labels, state, space)
+        if start < middle < end:
+            tree.children[n_done] = n_nodes
+            tree.bounds[n_nodes, 0], tree.bounds[n_nodes, 1] = start, middle
+            tree.bounds[n_nodes + 1, 0], tree.bounds[n_nodes + 1, 1] = middle, end
+            n_nodes += 2
+        else:
+            _fill_leaf(data, tree, n_done, n_labels, space)
+        n_done += 1
+    return n_done, n_nodes
+
+
+@kernel
+def _workspace(data, tree):
+    n_rows, n_labels = tree.rows.shape[0], data.gain.shape[0]
+    n_values, n_known = data.x_data.shape[0], data.y_indices.shape[0]
+    return Workspace(
+        node.workspace(n_rows, data.n_features, n_labels, n_values, n_known),
+        partition.workspace(n_rows, n_labels),
+        separator.workspace(n_rows, min(data.n_features, n_values) + 1),
+        np.empty(n_rows),
+        np.empty_like(tree.rows),
+    )
+
+
+@kernel
+def _most_weights(data, tree, start, end):
+    """Return how many weights the separator of a node can have at most."""
+    n_values = 0
+    for r in range(start, end):
+        row = tree.rows[r]
+        n_values += data.x_indptr[row + 1] - data.x_indptr[row]
+    return min(data.n_features, n_values)
+
+
+@kernel
+def _split(data, tree, n_done, n_labels, state, space):
+    """Separate the rows of a node; return where those of the second child start.
+
+    When all rows go one way, that is an end of the node's stretch.
+    """
+    start, end = tree.bounds[n_done, 0], tree.bounds[n_done, 1]
+    local, n_rows = space.local, end - start
+    labels = partition.Labels(
+        *(n_rows, n_labels, local.y_indptr, local.y_indices, local.weight, local.gain)
+    )
+    n_positive = partition.split(labels, data.discount, state, space.sides)
+    if n_positive == 0 or n_positive == n_rows:
+        return start
+    n_features = node.gather_columns(data, tree.rows, start, end, local)
+    columns = separator.Columns(
+        *(n_rows, n_features + 1, local.c_indptr, local.c_indices, local.c_data)
+    )
+    separator.solve(
+        *(columns, space.sides.side, data.cost, separator.TOLERANCE),
+        *(separator.MAX_NEWTON, state, space.solver),
+    )
+    used = _store_weights(data, tree, n_done, n_features, columns, space)
+    middle = _send_rows(tree, start, end, space)
+    if start < middle < end:
+        tree.w_indptr[n_done + 1] = used
+    else:
+        tree.intercept[n_done] = 0.0
+    return middle
+
+
+@kernel
+def _store_weights(data, tree, n_done, n_features, columns, space):
+    """Write the weights, and the rows' scores by them; return the weights' end.
+
+    Scores are summed as the router does, so a training row meets the same leaf again.
+    """
+    weights, score, used = space.solver.weights, space.score, tree.w_indptr[n_done]
+    intercept = np.float32(weights[n_features] * data.bias)
+    tree.intercept[n_done] = intercept
+    for i in range(columns.n_rows):
+        score[i] = intercept
+    for n in range(n_features):
+        weight = np.float32(weights[n])
+        if weight == np.float32(0.0):
+            continue
+        tree.w_indices[used], tree.w_data[used] = space.local.features[n], weight
+        used += 1
+        for p in range(columns.indptr[n], columns.indptr[n + 1]):
+            score[columns.indices[p]] += np.float64(weight) * columns.data[p]
+    return used
+
+
+@kernel
+def _send_rows(tree, start, end, space):
+    """Bring the rows of score 0 or more to the front; return where the others start."""
+    middle, n_passed = start, 0
+    for r in range(start, end):
+        if space.score[r - start] >= 0.0:
+            tree.rows[middle] = tree.rows[r]
+            middle += 1
+        else:
+            space.passed[n_passed] = tree.rows[r]
+            n_passed += 1
+    for n in range(n_passed):
+        tree.rows[middle + n] = space.passed[n]
+    return middle
+
+
+@kernel
+def _fill_leaf(data, tree, n_done, n_labels, space):
+    """Keep the labels of the largest mean gain among the rows of a leaf."""
+    local, gain = space.local, space.sides.lead
+    n_rows = tree.bounds[n_done, 1] - tree.bounds[n_done, 0]
+    for n in range(n_labels):
+        gain[n] = 0.0
+    for p in range(local.y_indptr[n_rows]):
+        gain[local.y_indices[p]] += 1.0
+    for n in range(n_labels):
+        gain[n] *= local.gain[n] / n_rows
+    kept = np.arange(n_labels)
+    if n_labels > data.labels_per_leaf:
+        kept = kept[: data.labels_per_leaf]
+        topk.best_positions(gain[:n_labels], data.labels_per_leaf, kept)
+        kept.sort()
+    used = tree.leaf_indptr[n_done]
+    for n in range(kept.shape[0]):
+        tree.leaf_indices[used + n] = local.labels[kept[n]]
+        tree.leaf_data[used + n] = gain[kept[n]]
+    tree.leaf_indptr[n_done + 1] = used + kept.shape[0]

@@ -1,0 +1,72 @@
+"""The router: a hand-made forest, and the merging of leaves against dense sums."""
+
+import numpy as np
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from manylabel._kernels import router
+
+
+def descend(X, roots, children, intercept, weights):
+    X, weights = sp.csr_array(X), sp.csr_array(weights)
+    out = np.empty((X.shape[0], len(roots) - 1), np.int32)
+    router.descend(
+        *(X.indptr, X.indices, X.data, X.shape[1], roots, children, intercept),
+        *(weights.indptr, weights.indices, weights.data, out),
+    )
+    return out
+
+
+def test_rows_follow_a_hand_made_forest():
+    """Tree 0 asks x0 >= 1, then x1 >= x2 of the others; tree 1 is a leaf."""
+    roots = np.array([0, 5, 6])
+    children = np.array([1, 0, 3, 0, 0, 0], np.int32)
+    intercept = np.array([-1, 0, 0, 0, 0, 0], np.float32)
+    weights = np.zeros((6, 3), np.float32)
+    weights[0], weights[2] = [1, 0, 0], [0, 1, -1]
+    X = np.float32([[2, 0, 9], [1, 0, 0], [0, 5, 4], [0, 4, 5], [0, 0, 0]])
+    reached = descend(X, roots, children, intercept, weights)
+    assert_array_equal(reached, [[1, 5], [1, 5], [3, 5], [4, 5], [3, 5]])
+
+
+@st.composite
+def merges(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows, n_trees = draw(st.integers(0, 6)), draw(st.integers(1, 5))
+    n_nodes, n_labels = draw(st.integers(1, 8)), draw(st.integers(1, 12))
+    shares = rng.integers(1, 4, (n_nodes, n_labels)) / 4  # coarse, so scores tie
+    shares *= rng.random(shares.shape) < 0.4
+    leaves = rng.integers(0, n_nodes, (n_rows, n_trees)).astype(np.int32)
+    start = np.where(rng.random(n_labels) < 0.8, 0, -1).astype(np.float32)
+    return leaves, shares.astype(np.float32), start
+
+
+def merged(leaves, shares, start):
+    """Return the mean over the trees; a label that no leaf has is where it starts."""
+    mean = shares[leaves].mean(axis=1)
+    return np.where(mean > 0, mean, start)
+
+
+@given(merges())
+def test_leaves_are_averaged(case):
+    leaves, shares, start = case
+    S = sp.csr_array(shares)
+    out = np.empty((len(leaves), len(start)), np.float32)
+    router.mean_rows(leaves, S.indptr, S.indices, S.data, start, out)
+    assert_allclose(out, merged(*case), rtol=1e-6)
+
+
+@given(merges(), st.integers(1, 12))
+def test_the_best_labels_are_the_head_of_the_mean(case, k):
+    leaves, shares, start = case
+    S, k = sp.csr_array(shares), min(k, len(start))
+    columns = np.empty((len(leaves), k), np.int32)
+    scores = np.empty((len(leaves), k), np.float32)
+    router.best_of_rows(leaves, S.indptr, S.indices, S.data, start, columns, scores)
+    whole = np.empty((len(leaves), len(start)), np.float32)
+    router.mean_rows(leaves, S.indptr, S.indices, S.data, start, whole)
+    expected = np.argsort(-whole, axis=1, kind="stable")[:, :k]
+    assert_array_equal(columns, expected)
+    assert_array_equal(scores, np.take_along_axis(whole, expected, axis=1))

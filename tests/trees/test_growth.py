@@ -1,0 +1,138 @@
+"""Growth of a tree: what its nodes must be, whatever the data."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from manylabel._kernels import router
+from manylabel.trees import _grower
+from manylabel.trees._forest import ideal_weights
+from manylabel.trees._grower import Plan, grow_tree
+from manylabel.trees._nodes import Forest
+
+
+@st.composite
+def plans(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows, n_features = draw(st.integers(1, 60)), draw(st.integers(1, 8))
+    n_labels = draw(st.integers(1, 9))
+    X = rng.normal(size=(n_rows, n_features)) * (rng.random((n_rows, n_features)) < 0.6)
+    Y = sp.csr_array((rng.random((n_rows, n_labels)) < 0.3).astype(np.float32))
+    gain = rng.random(n_labels) + 0.5
+    return Plan(
+        X=sp.csr_array(X.astype(np.float32)),
+        Y=Y,
+        gain=gain,
+        weight=ideal_weights(Y, gain),
+        cost=draw(st.sampled_from([1.0, 30.0])),
+        bias=draw(st.sampled_from([0.0, 1.0])),
+        max_leaf=draw(st.integers(1, 10)),
+        labels_per_leaf=draw(st.integers(1, 9)),
+    )
+
+
+def reached(forest, X):
+    W, out = forest.weights, np.empty((X.shape[0], len(forest.roots) - 1), np.int32)
+    router.descend(
+        *(X.indptr, X.indices, X.data, X.shape[1], forest.roots, forest.children),
+        *(forest.intercept, W.indptr, W.indices, W.data, out),
+    )
+    return out
+
+
+@given(plans())
+def test_a_leaf_keeps_the_best_mean_gains_of_the_rows_that_reach_it(plan):
+    forest = grow_tree(plan, np.uint64(3))
+    forest.check()
+    leaves, gains = reached(forest, plan.X)[:, 0], plan.Y.toarray() * plan.gain
+    for leaf in np.flatnonzero(forest.children == 0):
+        assert (leaves == leaf).any(), "no row reaches a leaf"
+        mean = gains[leaves == leaf].mean(axis=0)
+        best = np.argsort(-mean, kind="stable")[: plan.labels_per_leaf]
+        expected = np.zeros_like(mean)
+        expected[best] = mean[best]
+        assert_allclose(forest.leaves.toarray()[leaf], expected, rtol=1e-6)
+    assert forest.leaves[forest.children > 0].nnz == 0
+
+
+@given(plans())
+def test_small_nodes_are_not_split(plan):
+    forest = grow_tree(plan, np.uint64(3))
+    leaves = reached(forest, plan.X)[:, 0]
+    size = np.bincount(leaves, minlength=len(forest.children))
+    for node in range(len(size) - 1, -1, -1):
+        if child := forest.children[node]:
+            size[node] = size[child] + size[child + 1]
+            assert size[node] > plan.max_leaf
+    assert size[0] == plan.X.shape[0]
+
+
+@given(plans())
+@settings(max_examples=30)
+def test_room_that_runs_out_changes_no_bit(plan):
+    expected = grow_tree(plan, np.uint64(3))
+    seedling = _grower._seedling
+
+    def tight(plan):
+        tree = seedling(plan)
+        return tree._replace(w_indices=tree.w_indices[:0], w_data=tree.w_data[:0])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_grower, "_seedling", tight)
+        assert_same_forest(grow_tree(plan, np.uint64(3)), expected)
+
+
+@given(plans())
+def test_joining_then_taking_the_head_gives_the_parts_back(plan):
+    trees = [grow_tree(plan, np.uint64(seed)) for seed in range(3)]
+    forest = Forest.joined(trees)
+    forest.check()
+    assert_same_forest(forest.head(3), forest)
+    assert_same_forest(forest.head(2), Forest.joined(trees[:2]))
+    assert_same_forest(Forest.joined([forest.head(1), *trees[1:]]), forest)
+    alone = [reached(tree, plan.X)[:, 0] for tree in trees]
+    assert_array_equal(reached(forest, plan.X) - forest.roots[:-1], np.transpose(alone))
+
+
+def assert_same_forest(one, other):
+    for name in ("roots", "children", "intercept"):
+        assert_array_equal(getattr(one, name), getattr(other, name))
+    for name in ("weights", "leaves"):
+        mine, theirs = getattr(one, name), getattr(other, name)
+        for part in ("indptr", "indices", "data"):
+            assert_array_equal(getattr(mine, part), getattr(theirs, part))
+
+
+def test_ideal_weights_make_the_objective_ndcg():
+    Y = sp.csr_array([[1, 1, 0], [0, 0, 0], [0, 0, 1]])
+    weights = ideal_weights(Y, np.array([1.0, 3.0, 2.0]))
+    assert_allclose(weights, [1 / (3 + 1 / np.log2(3)), 0, 1 / 2])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"children": np.array([1, 0, 9], np.int32)}, "children_ must follow"),
+        ({"children": np.array([0, 1, 0], np.int32)}, "children_ must follow"),
+        ({"children": np.array([2, 0, 0], np.int32)}, "children_ must follow"),
+        ({"roots": np.array([1, 3])}, "roots_ must rise"),
+        (
+            {"leaves": sp.csr_array([[0.0], [-1.0], [1.0]])},
+            "leaves_ must hold positive",
+        ),
+    ],
+)
+def test_nodes_that_lead_astray_are_refused(change, message):
+    forest = Forest(
+        roots=np.array([0, 3]),
+        children=np.array([1, 0, 0], np.int32),
+        intercept=np.zeros(3, np.float32),
+        weights=sp.csr_array((3, 2), dtype=np.float32),
+        leaves=sp.csr_array(np.float32([[0], [1], [1]])),
+    )
+    forest.check()
+    with pytest.raises(ValueError, match=message):
+        forest._replace(**change).check()

@@ -24,3 +24,5 @@ from .persistence import load as load
 from .propensity import Propensity as Propensity
 from .river import from_river as from_river
 from .river import to_river as to_river
+from .trees import FastXML as FastXML
+from .trees import PfastXML as PfastXML

@@ -42,34 +42,39 @@ def descend(
 
 
 @kernel
-def mean_rows(leaves, leaf_indptr, leaf_indices, leaf_data, start, out):
-    """Write the mean of the leaves of each row; ``start`` is the score of no leaf."""
+def mean_rows(leaves, leaf_indptr, leaf_indices, leaf_data, threshold, start, out):
+    """Write the mean of the leaves of each row, less a threshold.
+
+    ``start`` has the scores of labels that no leaf has.
+    """
     total, met = np.zeros(out.shape[1]), np.empty(out.shape[1], np.int64)
     for i in range(out.shape[0]):
         n_met = _add_leaves(i, leaves, leaf_indptr, leaf_indices, leaf_data, total, met)
         for label in range(out.shape[1]):
             out[i, label] = start[label]
         for n in range(n_met):
-            out[i, met[n]] = total[met[n]] / leaves.shape[1]
+            out[i, met[n]] = total[met[n]] / leaves.shape[1] - threshold
             total[met[n]] = 0.0
 
 
 @kernel
-def best_of_rows(leaves, leaf_indptr, leaf_indices, leaf_data, start, columns, scores):
-    """Write the best labels of each row and their mean, best first.
+def best_of_rows(
+    leaves, leaf_indptr, leaf_indices, leaf_data, threshold, start, columns, scores
+):
+    """Write the best labels of each row and their scores, best first.
 
     Labels that no leaf has come after those, by ``start`` and by column.
     """
-    n_labels, k = start.shape[0], columns.shape[1]
+    n_labels, k, usual = start.shape[0], columns.shape[1], start.max()
     total, met = np.zeros(n_labels), np.empty(n_labels, np.int64)
     for i in range(columns.shape[0]):
         n_met = _add_leaves(i, leaves, leaf_indptr, leaf_indices, leaf_data, total, met)
         n_best = 0
         for n in range(n_met):
-            score = np.float32(total[met[n]] / leaves.shape[1])
+            score = np.float32(total[met[n]] / leaves.shape[1] - threshold)
             n_best = _insert(met[n], score, i, n_best, columns, scores)
         label = 0
-        while label < n_labels and (n_best < k or scores[i, k - 1] < 0.0):
+        while label < n_labels and (n_best < k or scores[i, k - 1] < usual):
             if total[label] == 0.0:
                 n_best = _insert(label, start[label], i, n_best, columns, scores)
             label += 1

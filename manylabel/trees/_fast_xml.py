@@ -14,8 +14,8 @@ class FastXML(ForestClassifier):
 
     Each node puts its rows on two sides that maximise nDCG, one ranking of the labels
     a side, and sends them down by a sparse linear separator of the sides [1]_. A leaf
-    keeps how often each label occurs among its rows; the score of a label is the mean
-    over the trees. ``predict`` returns the labels of a score above one half.
+    keeps how often each label occurs among its rows. The score of a label is the mean
+    over the trees, less one half: ``predict`` returns the labels above that.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class FastXML(ForestClassifier):
     leaves_ : csr_array of shape (n_nodes, n_labels)
         Mean gain of each label among the training rows of a leaf.
     seen_ : ndarray of shape (n_labels,)
-        Whether a training row had the label. Others score -1.
+        Whether a training row had the label. Others score -1.5.
 
     Notes
     -----

@@ -25,8 +25,8 @@ from manylabel.base import MultiLabelClassifier
 from manylabel.trees._grower import Plan, grow_tree
 from manylabel.trees._nodes import Forest
 
-UNSEEN = np.float32(-1.0)  # ranks below every label that was seen
-LIKELY = 0.5  # a label of a larger score is predicted
+LIKELY = 0.5  # labels of a larger mean are predicted
+NOWHERE, UNSEEN = np.float32(-LIKELY), np.float32(-1 - LIKELY)  # scores without a leaf
 ROWS_AT_ONCE = 512
 
 
@@ -200,14 +200,14 @@ class ForestClassifier(MultiLabelClassifier):
 
     def _start(self) -> Singles:
         """Return the score of each label where no leaf has it."""
-        return np.where(self.seen_, np.float32(0), UNSEEN)
+        return np.where(self.seen_, NOWHERE, UNSEEN)
 
     def _scores(self, X: CSR) -> Array:
         leaves = self.leaves_
         out = np.empty((X.shape[0], leaves.shape[1]), np.float32)
         router.mean_rows(
             *(self._reached(X), leaves.indptr, leaves.indices, leaves.data),
-            *(self._start(), out),
+            *(LIKELY, self._start(), out),
         )
         return out
 
@@ -219,7 +219,7 @@ class ForestClassifier(MultiLabelClassifier):
         scores = np.empty((shape[0], k), np.float32)
         router.best_of_rows(
             *(self._reached(X), leaves.indptr, leaves.indices, leaves.data),
-            *(self._start(), columns, scores),
+            *(LIKELY, self._start(), columns, scores),
         )
         order = np.argsort(columns, axis=1)
         columns = np.take_along_axis(columns, order, axis=1)
@@ -228,8 +228,10 @@ class ForestClassifier(MultiLabelClassifier):
         return sp.csr_array((scores.ravel(), columns.ravel(), indptr), shape)
 
     def _labels(self, X: CSR) -> CSR:
-        parts = [self._scores(part) > LIKELY for (part,) in super()._chunks(X)]
-        return sp.vstack([sp.csr_array(part) for part in parts], format="csr")
+        parts = [
+            super(ForestClassifier, self)._labels(p) for (p,) in super()._chunks(X)
+        ]
+        return sp.vstack(parts, format="csr")
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         """Cut rows so that there is work for every thread; at least one chunk."""

@@ -15,9 +15,9 @@ class PfastXML(ForestClassifier):
 
     Splits maximise the propensity-scored DCG, an unbiased estimate of what complete
     labels would give [1]_, and leaves keep the mean of ``y / p``, so rare labels rank
-    higher than in :class:`FastXML`. A score estimates how probable it is that the
-    label is true; it may exceed 1. ``predict`` returns the labels of a score above one
-    half.
+    higher than in :class:`FastXML`. The mean over the trees estimates how probable it
+    is that a label is true, and may exceed 1. The score is that, less one half:
+    ``predict`` returns the labels that are more likely than not.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class PfastXML(ForestClassifier):
     leaves_ : csr_array of shape (n_nodes, n_labels)
         Mean of ``y / p`` of each label among the training rows of a leaf.
     seen_ : ndarray of shape (n_labels,)
-        Whether a training row had the label. Others score -1.
+        Whether a training row had the label. Others score -1.5.
 
     Notes
     -----
@@ -75,7 +75,7 @@ class PfastXML(ForestClassifier):
     >>> Y = [[1, 0], [1, 0], [0, 1], [0, 1]]
     >>> model = PfastXML(n_trees=5, max_leaf=2, C=10.0, propensity=[0.5, 0.8])
     >>> model.fit(X, Y).predict_topk([[1.0, 0.1]], k=1).toarray()
-    array([[1.4, 0. ]], dtype=float32)
+    array([[0.9, 0. ]], dtype=float32)
     """
 
     def __init__(

@@ -1,0 +1,194 @@
+"""FastXML and PfastXML: their laws, their figures, their refusals."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from manylabel import FastXML, PfastXML, Propensity, evaluate, load, make_corpus, read
+from manylabel.exceptions import ArchiveError
+
+# The authors' program with 50 trees: P@1, P@3, P@5.
+AUTHORS = {"bibtex": (63.46, 39.51, 28.72)}
+FORESTS = [FastXML(n_trees=6, C=10.0), PfastXML(n_trees=6, C=10.0)]
+each_forest = pytest.mark.parametrize("forest", FORESTS, ids=lambda f: type(f).__name__)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    corpus = make_corpus(n_rows=200, n_features=60, n_labels=15, random_state=0)
+    return corpus.X, corpus.Y
+
+
+def assert_same_forest(one, other):
+    mine, theirs = one.get_state(), other.get_state()
+    assert mine.keys() == theirs.keys()
+    for name, value in mine.items():
+        assert_array_equal(value, theirs[name], err_msg=name)
+
+
+def test_reaches_the_precision_of_the_authors(data_folder):
+    folder = data_folder / "xmc" / "bibtex"
+    train, test = read(folder / "train.txt.gz"), read(folder / "test.txt.gz")
+    model = FastXML(n_jobs=2).fit(train.X, train.Y)
+    report = evaluate(test.Y, model.predict_topk(test.X, k=5))
+    for k, published in zip((1, 3, 5), AUTHORS["bibtex"], strict=True):
+        assert 100 * report[f"P@{k}"] > published - 1.5  # seeds differ by 1
+
+
+@each_forest
+def test_training_rows_are_learnt(forest, problem):
+    X, Y = problem
+    model = forest.fit(X, Y)
+    best = evaluate(Y, model.predict_topk(X, k=1), k=1)["P@1"]
+    assert best > 0.75  # a fifth of the rows have no label
+
+
+@each_forest
+def test_a_warm_start_grows_the_same_forest_as_growing_it_at_once(forest, problem):
+    once = type(forest)(n_trees=5, C=10.0).fit(*problem)
+    grown = type(forest)(n_trees=2, C=10.0, warm_start=True).fit(*problem)
+    assert_same_forest(grown.set_params(n_trees=5).fit(*problem), once)
+
+
+@each_forest
+def test_trimming_gives_the_forest_of_the_first_trees(forest, problem):
+    whole = type(forest)(n_trees=5, C=10.0).fit(*problem)
+    trimmed = whole.trimmed(2)
+    assert trimmed.n_trees == 2
+    assert_same_forest(trimmed, type(forest)(n_trees=2, C=10.0).fit(*problem))
+
+
+def test_merging_adds_the_trees_of_the_other(problem):
+    one = FastXML(n_trees=3, C=10.0).fit(*problem)
+    other = FastXML(n_trees=1, C=10.0, random_state=5).fit(*problem)
+    merged = one.merged(other)
+    expected = 3 * one.decision_function(problem[0])
+    expected += other.decision_function(problem[0])
+    assert merged.n_trees == 4
+    assert_allclose(merged.decision_function(problem[0]), expected / 4, atol=1e-6)
+    assert_same_forest(merged.trimmed(3), one)
+
+
+def test_propensities_of_one_make_it_a_dcg_forest(problem):
+    class DCG(FastXML):
+        def _weight(self, Y, gain):
+            return np.ones(Y.shape[0])
+
+    expected = DCG(n_trees=3, C=10.0).fit(*problem)
+    assert_same_forest(
+        PfastXML(n_trees=3, C=10.0, propensity=1.0).fit(*problem), expected
+    )
+
+
+def test_without_propensities_those_of_the_labels_are_taken(problem):
+    given = Propensity().fit(problem[1])
+    expected = PfastXML(n_trees=2, propensity=given).fit(*problem)
+    assert_same_forest(PfastXML(n_trees=2).fit(*problem), expected)
+
+
+def test_gains_of_a_power_of_two_scale_scores_and_change_no_split(problem):
+    plain = FastXML(n_trees=3, C=10.0).fit(*problem)
+    double = FastXML(n_trees=3, C=10.0, label_gain=2.0).fit(*problem)
+    assert_array_equal(plain.children_, double.children_)
+    assert_array_equal(2 * plain.leaves_.data, double.leaves_.data)
+
+
+def test_leaves_hold_no_more_labels_than_asked_for(problem):
+    model = FastXML(n_trees=2, labels_per_leaf=2, C=10.0).fit(*problem)
+    assert np.diff(model.leaves_.indptr).max() == 2
+    many = FastXML(n_trees=2, labels_per_leaf=10**6, C=10.0).fit(*problem)
+    assert many.leaves_.nnz > model.leaves_.nnz
+
+
+@pytest.mark.parametrize("X", [np.ones((30, 2)), np.zeros((30, 2))])
+@each_forest
+def test_identical_rows_share_a_leaf(forest, X):
+    Y = np.zeros((30, 3), int)
+    Y[:, 0], Y[:10, 1] = 1, 1
+    model = forest.fit(X, Y)
+    assert len(model.children_) == model.n_trees
+    assert_array_equal(model.predict(X)[:, [0, 2]], [[1, 0]] * 30)
+
+
+def test_a_memory_mapped_model_predicts_the_same(problem, tmp_path):
+    model = FastXML(n_trees=3, C=10.0).fit(*problem)
+    model.save(tmp_path / "model")
+    mapped = load(tmp_path / "model", mmap=True)
+    expected = model.predict_topk(problem[0], k=3).toarray()
+    assert_array_equal(mapped.predict_topk(problem[0], k=3).toarray(), expected)
+
+
+def test_a_folder_whose_nodes_lead_astray_is_refused(problem, tmp_path):
+    model = FastXML(n_trees=2, C=10.0).fit(*problem)
+    model.children_ = model.children_[::-1].copy()
+    model.save(tmp_path / "model")
+    with pytest.raises(ArchiveError, match="children_ must follow their parents"):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_trees": 0}, "n_trees == 0, must be >= 1"),
+        ({"max_leaf": 0}, "max_leaf == 0, must be >= 1"),
+        ({"labels_per_leaf": 0}, "labels_per_leaf == 0, must be >= 1"),
+        ({"C": 0.0}, "C == 0.0, must be > 0"),
+        ({"C": float("inf")}, "C must be finite"),
+        ({"bias": -1.0}, "bias == -1.0, must be >= 0"),
+        ({"label_gain": [1.0, 2.0]}, r"label_gain must have 15 values.* shape \(2,\)"),
+        ({"label_gain": 0.0}, "label_gain must hold positive.* Got 0 for label 0"),
+        ({"label_gain": float("nan")}, "label_gain must hold positive.* Got nan"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, message, problem):
+    with pytest.raises(ValueError, match=message):
+        FastXML(**parameters).fit(*problem)
+
+
+@pytest.mark.parametrize(
+    ("propensity", "message"),
+    [
+        (np.ones(3), "propensity must have 15 values"),
+        (0.0, r"propensity must lie in \(0, 1\]"),
+        (1.5, r"propensity must lie in \(0, 1\]"),
+    ],
+)
+def test_wrong_propensities_are_refused(propensity, message, problem):
+    with pytest.raises(ValueError, match=message):
+        PfastXML(propensity=propensity).fit(*problem)
+
+
+def test_a_forest_is_neither_trimmed_to_nothing_nor_beyond_its_trees(problem):
+    model = FastXML(n_trees=2).fit(*problem)
+    for n_trees in (0, 3):
+        with pytest.raises(ValueError, match="n_trees =="):
+            model.trimmed(n_trees)
+
+
+def test_unlike_forests_are_not_merged(problem):
+    X, Y = problem
+    model = FastXML(n_trees=1).fit(X, Y)
+    narrow = FastXML(n_trees=1).fit(X, Y[:, :3])
+    with pytest.raises(ValueError, match="other must be a FastXML of 60 features and"):
+        model.merged(narrow)
+    with pytest.raises(ValueError, match="Got a PfastXML of 60 and 15"):
+        model.merged(PfastXML(n_trees=1).fit(X, Y))
+
+
+def test_a_warm_start_refuses_fewer_trees_and_other_data(problem):
+    X, Y = problem
+    model = FastXML(n_trees=2, warm_start=True).fit(X, Y)
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match="must have 60 and 15 columns"):
+        model.fit(X, Y[:, :3])
+    with pytest.raises(ValueError, match="n_trees must be at least 2"):
+        model.set_params(n_trees=1).fit(X, Y)
+    assert_array_equal(model.decision_function(X), before)
+
+
+def test_weights_and_leaves_are_single_precision(problem):
+    model = FastXML(n_trees=2, C=10.0).fit(*problem)
+    assert model.weights_.dtype == model.leaves_.dtype == np.float32
+    assert model.weights_.indices.dtype == model.leaves_.indices.dtype == np.int32
+    assert sp.issparse(model.predict(problem[0]))

@@ -55,6 +55,7 @@ class Workspace(NamedTuple):
     sides: Any  # of ``partition``
     solver: Any  # of ``separator``
     score: Any  # (n_rows,) of the separator
+    kept: Any  # (n_features,) columns of the separator's weights
     passed: Any  # (n_rows,) rows on their way to the second child
 
 
@@ -98,6 +99,7 @@ def _workspace(data, tree):
         partition.workspace(n_rows, n_labels),
         separator.workspace(n_rows, min(data.n_features, n_values) + 1),
         np.empty(n_rows),
+        np.empty(min(data.n_features, n_values), np.int64),
         np.empty_like(tree.rows),
     )
 
@@ -147,22 +149,27 @@ def _split(data, tree, n_done, n_labels, state, space):
 def _store_weights(data, tree, n_done, n_features, columns, space):
     """Write the weights, and the rows' scores by them; return the weights' end.
 
-    Scores are summed as the router does, so a training row meets the same leaf again.
+    Scores are summed by ascending feature, as the router does, so a training row meets
+    its leaf again.
     """
     weights, score, used = space.solver.weights, space.score, tree.w_indptr[n_done]
+    features, kept, n_kept = space.local.features, space.kept, 0
     intercept = np.float32(weights[n_features] * data.bias)
     tree.intercept[n_done] = intercept
     for i in range(columns.n_rows):
         score[i] = intercept
     for n in range(n_features):
-        weight = np.float32(weights[n])
-        if weight == np.float32(0.0):
-            continue
-        tree.w_indices[used], tree.w_data[used] = space.local.features[n], weight
-        used += 1
-        for p in range(columns.indptr[n], columns.indptr[n + 1]):
-            score[columns.indices[p]] += np.float64(weight) * columns.data[p]
-    return used
+        if np.float32(weights[n]) != np.float32(0.0):
+            kept[n_kept] = n
+            n_kept += 1
+    order = np.argsort(features[kept[:n_kept]])
+    for n in range(n_kept):
+        column = kept[order[n]]
+        weight = np.float32(weights[column])
+        tree.w_indices[used + n], tree.w_data[used + n] = features[column], weight
+        for p in range(columns.indptr[column], columns.indptr[column + 1]):
+            score[np.uintp(columns.indices[p])] += np.float64(weight) * columns.data[p]
+    return used + n_kept
 
 
 @kernel

@@ -5,9 +5,19 @@ of the leaves is taken in one vector of all labels that serves every row, of whi
 the labels met are touched.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from manylabel._kernels._jit import kernel
+
+
+class Rows(NamedTuple):
+    """A matrix by rows (CSR), the indices of a row ascending."""
+
+    indptr: object
+    indices: object
+    data: object
 
 
 @kernel
@@ -24,21 +34,88 @@ def descend(
     w_data,
     out,
 ):
-    """Write the leaf of every row in every tree into ``out`` (n_rows, n_trees)."""
-    dense = np.zeros(n_features)
-    for i in range(out.shape[0]):
-        for p in range(x_indptr[i], x_indptr[i + 1]):
-            dense[np.uintp(x_indices[p])] = x_data[p]
-        for t in range(out.shape[1]):
-            at = np.uintp(roots[t])
-            while children[at] > 0:
-                score = np.float64(intercept[at])
-                for p in range(w_indptr[at], w_indptr[at + np.uintp(1)]):
-                    score += np.float64(w_data[p]) * dense[np.uintp(w_indices[p])]
-                at = np.uintp(children[at] + (0 if score >= 0.0 else 1))
-            out[i, t] = at
-        for p in range(x_indptr[i], x_indptr[i + 1]):
-            dense[np.uintp(x_indices[p])] = 0.0
+    """Write the leaf of every row in every tree into ``out`` (n_rows, n_trees).
+
+    Rows that meet in a node share its weights, spread out over all features; a row
+    alone is itself spread out. Either way the products are summed by ascending
+    feature, so a row meets the same leaf in any company.
+    """
+    x = Rows(x_indptr, x_indices, x_data)
+    w = Rows(w_indptr, w_indices, w_data)
+    dense, n_rows = np.zeros(n_features), out.shape[0]
+    rows, passed = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    # Stretches of rows that wait, with their nodes; none is empty.
+    waiting = np.empty((n_rows + 1, 3), np.int64)
+    for t in range(out.shape[1] if n_rows else 0):
+        for i in range(n_rows):
+            rows[i] = i
+        waiting[0, 0], waiting[0, 1], waiting[0, 2] = roots[t], 0, n_rows
+        n_waiting = 1
+        while n_waiting:
+            n_waiting -= 1
+            at, start, end = waiting[n_waiting]
+            if children[at] == 0:
+                for r in range(start, end):
+                    out[rows[r], t] = at
+            elif end - start == 1:
+                row = rows[start]
+                out[row, t] = _descend_alone(at, row, x, w, children, intercept, dense)
+            else:
+                middle = _divide(
+                    at, start, end, rows, passed, x, w, intercept[at], dense
+                )
+                n_waiting = _wait(waiting, n_waiting, children[at], start, middle)
+                n_waiting = _wait(waiting, n_waiting, children[at] + 1, middle, end)
+
+
+@kernel
+def _wait(waiting, n_waiting, at, start, end):
+    """Put a stretch on the pile unless it is empty; return how many wait."""
+    if start == end:
+        return n_waiting
+    waiting[n_waiting, 0], waiting[n_waiting, 1] = at, start
+    waiting[n_waiting, 2] = end
+    return n_waiting + 1
+
+
+@kernel
+def _divide(at, start, end, rows, passed, x, w, intercept, dense):
+    """Bring rows of score 0 or more to the front; return where the others start."""
+    x_indptr, x_indices, x_data = x.indptr, x.indices, x.data
+    for p in range(w.indptr[at], w.indptr[at + 1]):
+        dense[np.uintp(w.indices[p])] = w.data[p]
+    middle, n_passed = start, 0
+    for r in range(start, end):
+        row, score = rows[r], np.float64(intercept)
+        for p in range(x_indptr[row], x_indptr[row + 1]):
+            score += x_data[p] * dense[np.uintp(x_indices[p])]
+        if score >= 0.0:
+            rows[middle] = row
+            middle += 1
+        else:
+            passed[n_passed] = row
+            n_passed += 1
+    for n in range(n_passed):
+        rows[middle + n] = passed[n]
+    for p in range(w.indptr[at], w.indptr[at + 1]):
+        dense[np.uintp(w.indices[p])] = 0.0
+    return middle
+
+
+@kernel
+def _descend_alone(at, row, x, w, children, intercept, dense):
+    """Return the leaf of one row below the node ``at``."""
+    w_indptr, w_indices, w_data = w.indptr, w.indices, w.data
+    for p in range(x.indptr[row], x.indptr[row + 1]):
+        dense[np.uintp(x.indices[p])] = x.data[p]
+    while children[at] > 0:
+        score = np.float64(intercept[at])
+        for p in range(w_indptr[at], w_indptr[at + 1]):
+            score += w_data[p] * dense[np.uintp(w_indices[p])]
+        at = np.int64(children[at]) + (0 if score >= 0.0 else 1)
+    for p in range(x.indptr[row], x.indptr[row + 1]):
+        dense[np.uintp(x.indices[p])] = 0.0
+    return at
 
 
 @kernel

@@ -21,7 +21,7 @@ class Forest(NamedTuple):
     intercept : ndarray of shape (n_nodes,)
         Of the separators; 0 in a leaf.
     weights : csr_array of shape (n_nodes, n_features)
-        Of the separators, in the order in which they are summed.
+        Of the separators; features ascend, and so they are summed.
     leaves : csr_array of shape (n_nodes, n_labels)
         Mean gain of each label among the training rows of a leaf, where not 0.
     """

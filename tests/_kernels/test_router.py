@@ -72,3 +72,20 @@ def test_the_best_labels_are_the_head_of_the_mean(case, k):
     expected = np.argsort(-whole, axis=1, kind="stable")[:, :k]
     assert_array_equal(columns, expected)
     assert_array_equal(scores, np.take_along_axis(whole, expected, axis=1))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 30))
+def test_rows_meet_the_same_leaf_alone_as_in_company(seed, n_rows):
+    rng = np.random.default_rng(seed)
+    children = np.array([1, 3, 5, 0, 0, 0, 0], np.int32)  # a full tree of depth 2
+    weights = rng.normal(size=(7, 4)) * (rng.random((7, 4)) < 0.5)
+    forest = (np.array([0, 7]), children, rng.normal(size=7).astype(np.float32))
+    X = (rng.normal(size=(n_rows, 4)) * (rng.random((n_rows, 4)) < 0.5)).astype("f")
+    together = descend(X, *forest, weights.astype(np.float32))
+    for row, leaf in zip(X, together, strict=True):
+        assert_array_equal(descend(row[None], *forest, weights.astype("f"))[0], leaf)
+        at = 0
+        while children[at]:
+            score = row.astype(float) @ weights[at].astype("f") + forest[2][at]
+            at = children[at] + int(score < 0)
+        assert leaf[0] == at

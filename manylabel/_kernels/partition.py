@@ -18,6 +18,7 @@ from manylabel._kernels import rng
 from manylabel._kernels._jit import kernel
 
 LEAST_GAIN = 1e-6  # of the mean over rows; less ends the alternation
+LABEL_BITS = np.uint64(0xFFFFFFFF)
 
 
 class Labels(NamedTuple):
@@ -37,13 +38,16 @@ class Workspace(NamedTuple):
     side: object  # (n_rows,) +1 or -1: the result
     mass: object  # (2, n_labels) by side: gain times the weights of the label's rows
     lead: object  # (n_labels,) by how much the label's place is better on +1
+    keys: object  # (n_labels,) that sort as the ranking
 
 
 @kernel
 def workspace(n_rows, n_labels):
     """Return memory for nodes of up to this size."""
     mass, lead = np.empty((2, n_labels)), np.empty(n_labels)
-    return Workspace(np.empty(n_rows, np.int8), mass, lead)
+    return Workspace(
+        np.empty(n_rows, np.int8), mass, lead, np.empty(n_labels, np.uint64)
+    )
 
 
 @kernel
@@ -65,6 +69,7 @@ def split(labels, discount, state, space):
 def rank_labels(labels, discount, space):
     """Rank the labels of each side, into ``lead``; return the mean objective."""
     mass, lead, gain, side = space.mass, space.lead, labels.gain, space.side
+    keys = space.keys
     for label in range(labels.n_labels):
         mass[0, label], mass[1, label], lead[label] = 0.0, 0.0, 0.0
     for i in range(labels.n_rows):
@@ -73,15 +78,33 @@ def rank_labels(labels, discount, space):
             mass[s, np.uintp(labels.indices[p])] += weight
     total = 0.0
     for s in range(2):
-        sign = 1.0 - 2.0 * s
+        sign, n_ranked = 1.0 - 2.0 * s, 0
         for label in range(labels.n_labels):
             mass[s, label] *= gain[label]
-        order = np.argsort(-mass[s, : labels.n_labels], kind="mergesort")
-        for rank in range(labels.n_labels):
-            label = order[rank]
+            if mass[s, label] > 0.0:
+                keys[n_ranked] = _key(mass[s, label], label)
+                n_ranked += 1
+        keys[:n_ranked].sort()
+        for rank in range(n_ranked):
+            label = np.uintp(keys[rank] & LABEL_BITS)
             total += mass[s, label] * discount[rank]
             lead[label] += sign * discount[rank] * gain[label]
+        for label in range(labels.n_labels):
+            if mass[s, label] == 0.0:
+                lead[label] += sign * discount[n_ranked] * gain[label]
+                n_ranked += 1
     return total / labels.n_rows
+
+
+@kernel
+def _key(mass, label):
+    """Return a number that is the smaller the larger the mass, then the label.
+
+    The bits of a positive single sort as it does. Single precision also makes labels
+    equal whose masses differ only by the order in which rows were added.
+    """
+    bits = np.uint64(np.float32(mass).view(np.uint32))
+    return ((LABEL_BITS - bits) << np.uint64(32)) | np.uint64(label)
 
 
 @kernel

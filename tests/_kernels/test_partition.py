@@ -51,7 +51,7 @@ def test_the_rankings_are_the_best_for_the_sides(node):
         max(objective(Y, weight * (side == s), gain, side, r, r) for r in ranks)
         for s in (1, -1)
     ]
-    assert_allclose(found, sum(best))
+    assert_allclose(found, sum(best), rtol=1e-6)
 
 
 @given(nodes())
@@ -60,7 +60,7 @@ def test_the_sides_are_the_best_for_the_rankings(node):
     labels, space = prepared(*node)
     partition.rank_labels(labels, DISCOUNT, space)
     n_labels = Y.shape[1]
-    order = np.argsort(-space.mass, axis=1, kind="stable")
+    order = np.argsort(-space.mass.astype(np.float32), axis=1, kind="stable")
     ranks = np.empty_like(order)
     np.put_along_axis(ranks, order, np.arange(n_labels)[None], axis=1)
     n_positive = partition.choose_sides(labels, space)
@@ -80,7 +80,7 @@ def test_the_objective_never_decreases(node):
     for _ in range(10):
         values.append(partition.rank_labels(labels, DISCOUNT, space))
         partition.choose_sides(labels, space)
-    assert (np.diff(values) >= -1e-12).all()
+    assert (np.diff(values) >= -1e-6).all()
 
 
 @given(nodes(most_rows=40, most_labels=15), st.integers(0, 2**32))

@@ -44,6 +44,7 @@ VARIANTS = {
     "raw rows": {"rows": "raw"},
     "rows of length 1": {"rows": "unit"},
     "no constant": {"fit_intercept": False},
+    "raw rows, no constant": {"rows": "raw", "fit_intercept": False},
     "sampled directions": {"selection": "sampled"},
     "random start": {"kind": RandomStart},
 }

@@ -43,13 +43,12 @@ class Workspace(NamedTuple):
     target: object  # (n_columns,) w + d, where the quadratic model leads
     gradient: object  # (n_columns,) of the loss at w
     curvature: object  # (n_columns,) diagonal of the Hessian
-    negative: object  # (n_columns,) sum of c_i x_ij over the negative side
     order: object  # (n_columns,) columns as they are visited, live ones first
     cost: object  # (n_rows,) c
     margin: object  # (n_rows,) w.x
     loss: object  # (n_rows,) log(1 + exp(margin))
-    pull: object  # (n_rows,) c / (1 + exp(margin))
-    bend: object  # (n_rows,) second derivative of the loss of a row
+    slope: object  # (n_rows,) first derivative of the row's loss by its margin
+    bend: object  # (n_rows,) second derivative
     move: object  # (n_rows,) d.x
     force: object  # (n_rows,) bend * move
 
@@ -58,7 +57,6 @@ class Workspace(NamedTuple):
 def workspace(n_rows, n_columns):
     """Return memory for problems of up to this size."""
     return Workspace(
-        np.empty(n_columns),
         np.empty(n_columns),
         np.empty(n_columns),
         np.empty(n_columns),
@@ -106,14 +104,9 @@ def _start(columns, side, cost, space):
     for i in range(n_rows):
         c = positive if side[i] > 0 else negative
         space.cost[i], space.margin[i], space.loss[i] = c, 0.0, np.log(2.0)
-        space.pull[i], space.bend[i] = c / 2, c / 4
+        space.slope[i], space.bend[i] = -side[i] * c / 2, c / 4
     for j in range(columns.n_columns):
-        total = 0.0
-        for p in range(columns.indptr[j], columns.indptr[j + 1]):
-            i = np.uintp(columns.indices[p])
-            total += space.cost[i] * columns.data[p] if side[i] < 0 else 0.0
-        space.weights[j], space.target[j] = 0.0, 0.0
-        space.negative[j], space.order[j] = total, j
+        space.weights[j], space.target[j], space.order[j] = 0.0, 0.0, j
 
 
 @kernel
@@ -124,21 +117,23 @@ def _gradients(columns, largest, space):
     weight that is far from moving, by the ``largest`` violation before, is left out.
     """
     indptr, indices, data = columns.indptr, columns.indices, columns.data
-    pull, bend, order, weights = space.pull, space.bend, space.order, space.weights
+    slope, bend, order, weights = space.slope, space.bend, space.order, space.weights
     n_live, total, next_largest, s = columns.n_columns, 0.0, 0.0, 0
     slack = largest / columns.n_rows
     while s < n_live:
         j = np.uintp(order[s])
-        gradient, curvature = space.negative[j], RIDGE
-        for p in range(indptr[j], indptr[j + 1]):
-            i, x = np.uintp(indices[p]), np.float64(data[p])
-            gradient -= x * pull[i]
-            curvature += x * x * bend[i]
-        space.gradient[j], space.curvature[j] = gradient, curvature
+        gradient, curvature = 0.0, RIDGE
+        for p in range(indptr[j], indptr[j + np.uintp(1)]):
+            gradient += data[p] * slope[np.uintp(indices[p])]
+        space.gradient[j] = gradient
         if weights[j] == 0.0 and abs(gradient) < 1.0 - slack:
             n_live -= 1
             order[s], order[n_live] = order[n_live], order[s]
             continue
+        for p in range(indptr[j], indptr[j + np.uintp(1)]):
+            x = np.float64(data[p])
+            curvature += x * x * bend[np.uintp(indices[p])]
+        space.curvature[j] = curvature
         wrong = violation(gradient, weights[j])
         total += wrong
         next_largest = max(next_largest, wrong)
@@ -231,7 +226,7 @@ def _line_search(columns, side, space):
     slope, scale = slope + growth, 1.0
     for _ in range(MAX_HALVINGS):
         if growth + _loss_change(n_rows, side, scale, space) <= DECREASE * slope:
-            _take_step(columns, scale, space)
+            _take_step(columns, side, scale, space)
             return
         scale, slope, growth = scale / 2, slope / 2, 0.0
         for j in range(columns.n_columns):
@@ -257,7 +252,7 @@ def _loss_change(n_rows, side, scale, space):
 
 
 @kernel
-def _take_step(columns, scale, space):
+def _take_step(columns, side, scale, space):
     for j in range(columns.n_columns):
         space.weights[j] = space.target[j]
     for i in range(columns.n_rows):
@@ -265,6 +260,6 @@ def _take_step(columns, scale, space):
         margin = space.margin[i]
         small = np.exp(-abs(margin))
         space.loss[i] = max(margin, 0.0) + np.log(1.0 + small)
-        share = (small if margin > 0.0 else 1.0) / (1.0 + small)
-        space.pull[i] = space.cost[i] * share
+        share = (1.0 if margin > 0.0 else small) / (1.0 + small)  # sigmoid of margin
+        space.slope[i] = space.cost[i] * (share - (1.0 if side[i] > 0 else 0.0))
         space.bend[i] = space.cost[i] * share * (1.0 - share)

@@ -65,13 +65,19 @@ def labels(
 
 def row(entries: Mapping[int, float], width: int, name: str) -> CSR:
     """Return one row, given as a mapping of columns to values, as a CSR array."""
-    columns = sorted(entries)
-    for column in columns:
+    for column in entries:
         if not isinstance(column, Integral) or not 0 <= column < width:
             raise ValueError(
                 f"{name} must have columns from 0 to {width - 1}. Got {column!r}."
             )
+    columns = sorted(entries)
+    for column in columns:
+        if not isinstance(entries[column], Real):
+            raise ValueError(
+                f"{name} must have numbers. Got {entries[column]!r} for {column}."
+            )
     values = np.array([entries[column] for column in columns], np.float64)
+    columns = [int(column) for column in columns]
     return sp.csr_array((values, columns, [0, len(columns)]), shape=(1, width))
 
 

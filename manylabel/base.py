@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Self
 
@@ -193,12 +194,11 @@ class OnlineClassifier(MultiLabelClassifier):
     """Learns a stream: chunks by ``partial_fit``, single rows in river's words.
 
     A subclass has ``_check_parameters``, ``_start(n_features, n_labels)``, which
-    forgets everything, and ``_learn(X, Y)`` of checked rows. However a stream is cut
+    forgets everything, and ``_learn(X, Y)`` of checked rows, both of which keep
+    ``n_seen_``. However a stream is cut
     into chunks, the learnt arrays have the same bits. Input is checked before anything
     is learnt, so bad input leaves the learner as it was.
     """
-
-    n_seen_: int
 
     def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
         """Forget what was learnt, then learn the rows in one pass.
@@ -275,24 +275,40 @@ class OnlineClassifier(MultiLabelClassifier):
         labels = sp.csr_array(self.predict(row))
         return set(labels.indices.tolist())
 
+    def get_state(self) -> dict[str, Any]:
+        """Return what was learnt so far, as a copy: arrays are learnt in place."""
+        return deepcopy(super().get_state())
+
+    def set_state(self, state: dict[str, Any]) -> Self:
+        """Take over a copy of what another estimator of the same class learnt.
+
+        Arrays that may not be written, as those mapped from a file, are copied when
+        the next row is learnt.
+        """
+        return super().set_state(
+            {
+                name: value.copy() if _is_writeable(value) else value
+                for name, value in state.items()
+            }
+        )
+
     def _stream(self, X: MatrixLike, Y: MatrixLike, *, first: bool) -> Self:
         self._check_parameters()
-        if first:
-            with self._undo_on_error():
-                rows, labels = self._begin_fit(X, Y)
-                self.n_seen_ = 0
-                self._start(rows.shape[1], labels.shape[1])
-        else:
+        if not first:
             rows, labels = self._continue(X, Y)
             self._own_arrays()
-        self._learn(rows, labels)
-        self.n_seen_ += rows.shape[0]
+            self._learn(rows, labels)
+            return self
+        with self._undo_on_error():  # what was learnt before is in other arrays
+            rows, labels = self._begin_fit(X, Y)
+            self._start(rows.shape[1], labels.shape[1])
+            self._learn(rows, labels)
         return self
 
     def _own_arrays(self) -> None:
         """Copy what may not be written: arrays mapped from a file."""
         for name, value in self.__dict__.items():
-            if isinstance(value, np.ndarray) and not value.flags.writeable:
+            if isinstance(value, np.ndarray) and not _is_writeable(value):
                 self.__dict__[name] = value.copy()
 
     def _widths(
@@ -315,7 +331,6 @@ class OnlineClassifier(MultiLabelClassifier):
             row = X[i : i + 1]
             predictions.append(self._labels(row))
             self._learn(row, Y[i : i + 1])
-            self.n_seen_ += 1
         return sp.vstack(predictions, format="csr")
 
     def _check_parameters(self) -> None:
@@ -326,3 +341,7 @@ class OnlineClassifier(MultiLabelClassifier):
 
     def _learn(self, X: CSR, Y: CSR) -> None:
         raise NotImplementedError
+
+
+def _is_writeable(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and bool(value.flags.writeable)

@@ -56,7 +56,7 @@ class State(NamedTuple):
     inverse: object  # (d + 1, d + 1) for ridge, else empty
     spread: object  # (d + 1,) for adaptive rates, else empty
     counts: object  # (n_labels,) rows of each label
-    order: object  # (n_labels,) labels in the order in which the cost is decomposed
+    order: object  # (n_labels,) labels, the most frequent first
     place: object  # (n_labels,) where a label stands in ``order``
     boost: object  # (n_labels,) 1 / propensity
     centre: object  # (n_labels,) the reference point o
@@ -69,6 +69,7 @@ class Room(NamedTuple):
     y: object  # (n_labels,) int64
     relevant: object  # (n_labels,) int64 the labels of y, n_relevant of them
     y_hat: object  # (n_labels,) int64
+    order: object  # (n_labels,) int64 the order in which the cost is decomposed
     delta: object  # (n_labels,)
     if_false: object  # (n_labels,) delta of a true label, were it false
     target: object  # (n_labels,)
@@ -90,7 +91,7 @@ def make_room(rule, state):
     n_coded = n_labels if rule.basis == CORRECT else n_components
     return Room(
         *(np.zeros(n_labels, np.int64), np.zeros(n_labels, np.int64)),
-        np.zeros(n_labels, np.int64),
+        *(np.zeros(n_labels, np.int64), np.arange(n_labels)),
         *(np.empty(n_labels), np.zeros(n_labels), np.empty(n_labels)),
         *(np.empty(n_labels), np.empty(n_labels)),
         *(np.zeros(n_coded), np.empty(n_components)),
@@ -165,9 +166,9 @@ def progress(x_indptr, x_indices, x_data, y_indptr, y_indices, rule, state, pred
         for p in range(n_relevant):
             k = y_indices[y_indptr[i] + p]
             room.y[k], room.relevant[p] = 1, k
-        set_order(rule, state)
+        set_order(rule, state, room)
         label_weights(
-            rule.cost, room.y, room.y_hat, state.order, room.delta, room.if_false
+            rule.cost, room.y, room.y_hat, room.order, room.delta, room.if_false
         )
         learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room)
 
@@ -188,7 +189,7 @@ def learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room):
     ``room.y`` back to nothing.
     """
     state.counters[N_SEEN] += 1
-    _count_labels(n_relevant, rule, state, room.relevant)
+    _count_labels(n_relevant, state, room.relevant)
     length, is_noisy = _set_target(n_relevant, rule, state, room)
     _turn_basis(length, n_relevant if is_noisy else 0, rule, state, room)
     if rule.regressor == RIDGE:
@@ -340,21 +341,23 @@ def _pick_rows(rule, state):
 
 
 @kernel
-def set_order(rule, state):
-    """Draw the order of the labels anew, if that is the rule."""
-    if rule.order == RANDOM:
-        rng.shuffle(state.random, state.order, state.order.shape[0])
+def set_order(rule, state, room):
+    """Write the order in which the cost of this row is decomposed."""
+    if rule.order == FREQUENT_FIRST:
+        room.order[:] = state.order
+    elif rule.order == RANDOM:
+        for k in range(room.order.shape[0]):
+            room.order[k] = k
+        rng.shuffle(state.random, room.order, room.order.shape[0])
 
 
 @kernel
-def _count_labels(n_relevant, rule, state, relevant):
+def _count_labels(n_relevant, state, relevant):
     """Count the labels of a row, and keep frequent ones at the front of the order."""
     order, place, counts = state.order, state.place, state.counts
     for p in range(n_relevant):
         k = relevant[p]
         counts[k] += 1
-        if rule.order != FREQUENT_FIRST:
-            continue
         at = place[k]
         while at > 0 and counts[order[at - 1]] < counts[k]:
             order[at], place[order[at - 1]] = order[at - 1], at

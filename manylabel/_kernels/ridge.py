@@ -18,6 +18,8 @@ def update(start, end, x_indices, x_data, bias, inverse, gain):
     ``bias`` at the last index. ``inverse`` is symmetric to the last bit and stays so;
     with a bias of 0 its last row and column stay as they are. The leverage is
     x' A^{-1} x by the old inverse, gain = A^{-1} x / (1 + leverage) the new A^{-1} x.
+    It cannot be negative; where rounding makes it so, the row lies in directions known
+    to the last bit, and has no gain.
     """
     size, last = inverse.shape[0], inverse.shape[0] - 1
     for i in range(size):
@@ -29,6 +31,9 @@ def update(start, end, x_indices, x_data, bias, inverse, gain):
     leverage = bias * gain[last]
     for p in range(start, end):
         leverage += x_data[p] * gain[np.uintp(x_indices[p])]
+    if leverage < 0:
+        gain[:] = 0.0
+        return 0.0
     # Half of the division on each side: a product of equals is symmetric, bit by bit.
     scale = 1 / np.sqrt(1 + leverage)
     for i in range(size):

@@ -147,11 +147,15 @@ def plot_costs(run: "Run", path: str | os.PathLike[str], title: str = "") -> Non
 
 
 def check_format(path: str | os.PathLike[str]) -> str:
-    """Return the format that the name of a figure's file asks for."""
+    """Return the format that the name of a figure's file asks for; check its folder."""
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise ValueError(
             f"path must end with one of {', '.join(FORMATS)}. Got {os.fspath(path)!r}."
+        )
+    if not Path(path).parent.is_dir():
+        raise ValueError(
+            f"path must lie in a folder that is there. Got {os.fspath(path)!r}."
         )
     return suffix[1:]
 

@@ -114,8 +114,9 @@ class Progression:
         return self._batch * max(1, most // self._batch)
 
     def _update(self, chunk: Chunk) -> None:
-        if self._widths is not None and getattr(self._learner, "grow", False):
-            chunk = chunk.widened(*self._widths)
+        known = self._known_widths()
+        if known is not None and getattr(self._learner, "grow", False):
+            chunk = chunk.widened(*known)
         learnt = self._observed(chunk.Y)
         start = time.perf_counter()
         predictions = self._advance(chunk.X, learnt)
@@ -138,7 +139,7 @@ class Progression:
         """Predict and learn rows in turn; return the predictions."""
         n_slow = Y.shape[0]
         if self._is_fast:
-            n_slow = 0 if self._widths == (X.shape[1], Y.shape[1]) else 1
+            n_slow = 0 if self._known_widths() == (X.shape[1], Y.shape[1]) else 1
         predictions = []
         for start in range(0, n_slow, self._batch):
             rows = slice(start, start + self._batch)
@@ -147,6 +148,12 @@ class Progression:
             rest = sp.csr_array(self._learner._progress(X[n_slow:], Y[n_slow:]))
             predictions.append(_shaped(rest, Y[n_slow:].shape))
         return sp.vstack(predictions, format="csr")
+
+    def _known_widths(self) -> tuple[int, int] | None:
+        """Return how many features and labels the learner knows."""
+        if self._is_ours and hasattr(self._learner, "classes_"):
+            return self._learner.n_features_in_, len(self._learner.classes_)
+        return self._widths
 
     def _step(self, X: Any, Y: CSR) -> CSR:
         """Predict some rows, then learn them; return the predictions."""
@@ -168,10 +175,8 @@ class Progression:
             if self._widths is not None:
                 raise
             return sp.csr_array(shape)
-        if self._widths is not None and predictions.shape == (
-            shape[0],
-            self._widths[1],
-        ):
+        known = self._known_widths()
+        if known is not None and predictions.shape == (shape[0], known[1]):
             predictions.resize(shape)  # labels that are new are not predicted
         return _shaped(predictions, shape)
 

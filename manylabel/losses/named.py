@@ -19,6 +19,13 @@ class NamedCost(CountedCost):
 
     code: ClassVar[int]
 
+    def __init_subclass__(cls) -> None:
+        if "code" not in vars(cls):
+            raise TypeError(
+                f"{cls.__name__} must derive from CountedCost: what a named cost "
+                "computes is compiled, and would not be changed."
+            )
+
     def from_counts(
         self, hits: Any, n_true: Any, n_predicted: Any, n_labels: Any
     ) -> Any:

@@ -12,7 +12,7 @@ from manylabel._kernels import capped_msg, cs_dpp, factored
 from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
 from manylabel.base import OnlineClassifier
 from manylabel.losses import as_cost
-from manylabel.online._memory import Arrays, Plan, begin, grow
+from manylabel.online._memory import DTYPES, Arrays, Plan, begin, grow
 
 BASES = {"transform": cs_dpp.TRANSFORM, "correct": cs_dpp.CORRECT, "none": cs_dpp.NONE}
 REGRESSORS = {"ridge": cs_dpp.RIDGE, "gradient": cs_dpp.GRADIENT}
@@ -24,6 +24,7 @@ ORDERS = {
 SELECTIONS = {"greedy": False, "sampled": True}
 SCHEDULES = ("decaying", "adaptive")
 REFERENCES = {"zero": False, "mean": True}
+OWN_COST = -1  # no code that a kernel knows
 LAW = (0.55, 1.5)  # of running propensities
 
 
@@ -168,6 +169,11 @@ class CSDPP(OnlineClassifier):
         self.random_state = random_state
 
     @property
+    def n_seen_(self) -> int:
+        """Rows learnt so far."""
+        return int(self.counters_[cs_dpp.N_SEEN])
+
+    @property
     def basis_(self) -> Floats:
         """Orthonormal directions of the labels, strongest first."""
         rows: Floats = self.mix_[: self.sizes_[capped_msg.SIZE]] @ self.block_
@@ -183,15 +189,12 @@ class CSDPP(OnlineClassifier):
             weights[behind, :n_turned] = weights[behind] @ turn.T
         width = len(self.classes_ if self._is_wide() else self.picked_)
         weights = weights @ self.turn_.T if n_turned else weights[:, :width]
-        return weights
+        return np.vstack([weights[: self.n_features_in_], weights[-1:]])
 
     def _start(self, n_features: int, n_labels: int) -> None:
         plan = self._plan(n_features, n_labels)
-        if plan.is_ridge:
-            _validation.ridge_size(n_features, 'use regressor="gradient"')
-        boosts = self._boosts(n_labels)
+        self._boosts(n_labels)
         arrays = begin(plan, self.reg)
-        arrays["boost"][:n_labels] = boosts
         arrays["random"] = parallel.spawn_seeds(self.random_state, 1)
         self._take(arrays)
         if self.grow:
@@ -221,14 +224,10 @@ class CSDPP(OnlineClassifier):
 
     def _grow(self, n_features: int, n_labels: int) -> None:
         old = self._plan(self.n_features_in_, len(self.classes_))
-        new = self._plan(n_features, n_labels)
-        if new.is_ridge:
-            _validation.ridge_size(n_features, 'use regressor="gradient"')
+        new, arrays = self._plan(n_features, n_labels), self._arrays()
+        self._boosts(n_labels)
         if new != old:
-            boosts = self._boosts(n_labels)
-            arrays = grow(self._arrays(), old, new, self.reg)
-            arrays["boost"][:n_labels] = boosts
-            self._take(arrays)
+            self._take(grow(arrays, old, new, self.reg))
         self.n_features_in_, self.classes_ = n_features, np.arange(n_labels)
 
     def _known_features(self, X: MatrixLike) -> CSR:
@@ -244,7 +243,6 @@ class CSDPP(OnlineClassifier):
         """Return the labels predicted for each row before it was learnt."""
         predicted = np.empty(Y.shape, np.bool_)
         self._progress_into(X, Y, predicted)
-        self.n_seen_ += X.shape[0]
         return predicted
 
     def _progress_into(self, X: CSR, Y: CSR, predicted: Array) -> None:
@@ -256,7 +254,7 @@ class CSDPP(OnlineClassifier):
             rule = self._rule(code)
             cs_dpp.progress(*rows, Y.indptr, Y.indices, rule, state, predicted)
             return
-        rule, n_labels = self._rule(0), Y.shape[1]
+        rule, n_labels = self._rule(OWN_COST), Y.shape[1]
         room = cs_dpp.make_room(rule, state)
         for i in range(X.shape[0]):
             row = (X.indptr[i], X.indptr[i + 1], X.indices, X.data)
@@ -267,8 +265,8 @@ class CSDPP(OnlineClassifier):
             relevant = Y.indices[Y.indptr[i] : Y.indptr[i + 1]]
             room.relevant[: len(relevant)] = relevant
             y[relevant] = 1
-            cs_dpp.set_order(rule, state)
-            order = self.order_[self.order_ < n_labels]
+            cs_dpp.set_order(rule, state, room)
+            order = room.order[room.order < n_labels]
             room.delta[:n_labels] = cost.label_weights(y, y_hat, order)
             for k in relevant if self.propensity is not None else ():
                 y[k] = 0
@@ -279,7 +277,7 @@ class CSDPP(OnlineClassifier):
 
     def _scores(self, X: CSR) -> Array:
         out = np.empty((X.shape[0], len(self.classes_)))
-        rule, state = self._rule(0), self._state()
+        rule, state = self._rule(OWN_COST), self._state()
         cs_dpp.score_rows(X.indptr, X.indices, X.data, rule, state, out)
         return out
 
@@ -302,6 +300,8 @@ class CSDPP(OnlineClassifier):
 
     def _plan(self, n_features: int, n_labels: int) -> Plan:
         is_ridge = self.regressor == "ridge"
+        if is_ridge:
+            _validation.ridge_size(n_features, 'use regressor="gradient"')
         if self.grow and not is_ridge:
             n_features = 1 << (n_features - 1).bit_length()  # room to grow into
         return Plan(
@@ -335,7 +335,9 @@ class CSDPP(OnlineClassifier):
     def _state(self) -> cs_dpp.State:
         arrays = self._arrays()
         parts = {name: arrays.pop(name) for name in factored.Regressor._fields}
-        return cs_dpp.State(regressor=factored.Regressor(**parts), **arrays)
+        boost = np.append(self._boosts(len(self.classes_)), np.ones(int(self.grow)))
+        regressor = factored.Regressor(**parts)
+        return cs_dpp.State(regressor=regressor, boost=boost, **arrays)
 
     def _boosts(self, n_labels: int) -> Floats:
         if self.propensity is None or self._is_running():
@@ -354,19 +356,27 @@ class CSDPP(OnlineClassifier):
 
     def _check_state(self) -> None:
         super()._check_state()
-        labels, n_epochs = np.arange(len(self.order_)), self.ages_[0]
+        labels = np.arange(len(self.order_))
+        n_picked, n_epochs = self.counters_[1], self.ages_[factored.N_EPOCHS]
+        size, n_block = self.sizes_[:2]
+        names = self._plan(self.n_features_in_, len(self.classes_)).shapes()
         fits = (
-            np.array_equal(np.sort(self.order_), labels)
+            all(self._dtype(name) == DTYPES.get(name, np.float64) for name in names)
+            and np.array_equal(np.sort(self.order_), labels)
             and np.array_equal(self.order_[self.place_], labels)
             and ((self.picked_ >= 0) & (self.picked_ < len(self.sigma_))).all()
-            and 0 <= self.counters_[1] <= len(self.picked_)
-            and 0 <= self.sizes_[0] < len(self.sigma_)
-            and self.sizes_[0] <= self.sizes_[1] <= len(self.block_)
+            and 0 <= n_picked <= len(self.picked_)
+            and 0 <= size < len(self.sigma_)
+            and size <= n_block <= len(self.block_)
+            and self.counters_[cs_dpp.N_SEEN] >= 0
             and 0 <= n_epochs <= len(self.epochs_)
             and ((self.stamp_ >= 0) & (self.stamp_ <= n_epochs)).all()
         )
         if not fits:
             raise ValueError("What was learnt must fit together, and does not.")
+
+    def _dtype(self, name: str) -> Any:
+        return getattr(self, f"{name}_").dtype
 
     def _check_parameters(self) -> None:
         as_cost(self.cost)
@@ -383,6 +393,13 @@ class CSDPP(OnlineClassifier):
                 raise ValueError(
                     f"{name} must be one of {', '.join(known)}. Got {value!r}."
                 )
+        if not isinstance(self.grow, bool | np.bool_):
+            raise ValueError(f"grow must be True or False. Got {self.grow!r}.")
+        if isinstance(self.propensity, str) and not self._is_running():
+            raise ValueError(
+                'propensity must be a fitted Propensity, numbers in (0, 1], "running" '
+                f"or None. Got {self.propensity!r}."
+            )
         _validation.number(self.reg, "reg", above=0)
         _validation.number(self.step, "step", above=0)
         _validation.number(self.max_boost, "max_boost", least=1)

@@ -35,7 +35,7 @@ class Plan(NamedTuple):
         width = self.n_labels if self.is_wide else factored.padded(self.n_components)
         n_epochs = 0 if self.is_ridge else MOST_EPOCHS
         n_square = size if self.is_ridge else 0
-        per_label = ("counts", "order", "place", "boost", "centre")
+        per_label = ("counts", "order", "place", "centre")
         return dict.fromkeys(per_label, (self.n_labels,)) | {
             "counters": (2,),
             "sizes": (3,),
@@ -58,16 +58,16 @@ class Plan(NamedTuple):
 # Arrays that have a feature along so many of their first axes.
 PER_FEATURE = {"raw": 1, "stamp": 1, "spread": 1, "inverse": 2}
 COUNTING = ("counters", "sizes", "picked", "ages", "stamp", "counts", "order", "place")
+DTYPES: dict[str, Any] = dict.fromkeys(COUNTING, np.int64) | {"random": np.uint64}
 
 
 def begin(plan: Plan, reg: float) -> Arrays:
     """Return the arrays of a learner that has seen nothing, random state aside."""
     arrays: dict[str, Any] = {
-        name: np.zeros(shape, np.int64 if name in COUNTING else np.float64)
+        name: np.zeros(shape, DTYPES.get(name, np.float64))
         for name, shape in plan.shapes().items()
     }
     arrays["order"][:] = arrays["place"][:] = np.arange(plan.n_labels)
-    arrays["boost"][:] = 1.0
     np.fill_diagonal(arrays["turn"], 1.0)
     np.fill_diagonal(arrays["inverse_turn"], 1.0)
     arrays["epochs"][:] = arrays["turn"]
@@ -129,4 +129,3 @@ def _add_labels(arrays: Arrays, n_new: int, is_wide: bool) -> None:
     for name in ("order", "place"):
         arrays[name] = np.append(arrays[name], fresh)
     arrays["counts"] = np.append(arrays["counts"], np.zeros(n_new, np.int64))
-    arrays["boost"] = np.append(arrays["boost"], np.ones(n_new))

@@ -1,11 +1,9 @@
 """What the linear baselines on a stream have in common."""
 
 from collections.abc import Iterator
-from numbers import Real
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_scalar
 
 from manylabel import _validation
 from manylabel._kernels import regression
@@ -37,6 +35,7 @@ class CodeRegression(OnlineClassifier):
     inverse_: Floats
     spread_: Floats
     counts_: Ints
+    n_seen_: int
 
     def _check_parameters(self) -> None:
         for name, known in (("regressor", REGRESSORS), ("schedule", SCHEDULES)):
@@ -44,8 +43,7 @@ class CodeRegression(OnlineClassifier):
             if value not in known:
                 raise ValueError(f"{name} must be one of {known}. Got {value!r}.")
         for name in ("reg", "step"):
-            value = getattr(self, name)
-            check_scalar(value, name, Real, min_val=0, include_boundaries="neither")
+            _validation.number(getattr(self, name), name, above=0)
 
     def _start(self, n_features: int, n_labels: int) -> None:
         n_inverse, n_spread = 0, 0  # what the other regressor or schedule keeps
@@ -59,11 +57,12 @@ class CodeRegression(OnlineClassifier):
         self._start_code(n_labels)
         self.weights_ = np.zeros((n_features + 1, self._n_targets()))
         self.counts_ = np.zeros(n_labels, np.int64)
+        self.n_seen_ = 0
 
     def _learn(self, X: CSR, Y: CSR) -> None:
         for rows in self._pieces(X):
-            self._regress(X[rows], Y[rows], self.n_seen_ + rows.start)
-        self.counts_ += np.bincount(Y.indices, minlength=Y.shape[1])
+            n_seen = self._count(Y[rows])
+            self._regress(X[rows], Y[rows], n_seen)
 
     def _progress(self, X: CSR, Y: CSR) -> CSR:
         pieces = [self._progress_at_once(X[rows], Y[rows]) for rows in self._pieces(X)]
@@ -71,16 +70,25 @@ class CodeRegression(OnlineClassifier):
 
     def _progress_at_once(self, X: CSR, Y: CSR) -> CSR:
         """Learn rows one after another; return what each was predicted before."""
-        codes = self._regress(X, Y, self.n_seen_)
+        counts, n_seen = self.counts_.copy(), self._count(Y)
+        codes = self._regress(X, Y, n_seen)
         row = np.arange(X.shape[0])
-        n_relevant = self.counts_.sum() + Y.indptr[:-1]
-        scores = self._decode(codes, n_relevant / np.maximum(1, self.n_seen_ + row))
+        n_relevant = counts.sum() + Y.indptr[:-1]
+        scores = self._decode(codes, n_relevant / np.maximum(1, n_seen + row))
         first = np.full(Y.shape[1], X.shape[0])  # the row that shows a label
         first[Y.indices[::-1]] = np.repeat(row, np.diff(Y.indptr))[::-1]
-        first[self.counts_ > 0] = -1
-        self.counts_ += np.bincount(Y.indices, minlength=Y.shape[1])
-        self.n_seen_ += X.shape[0]
+        first[counts > 0] = -1
         return sp.csr_array((scores > 0) & (row[:, np.newaxis] > first))
+
+    def _count(self, Y: CSR) -> int:
+        """Count rows and their labels; return how many rows there were before.
+
+        Before they are learnt: an interrupt waits for a kernel's end, and no longer.
+        """
+        self.counts_ += np.bincount(Y.indices, minlength=Y.shape[1])
+        n_seen = self.n_seen_
+        self.n_seen_ += Y.shape[0]
+        return n_seen
 
     def _regress(self, X: CSR, Y: CSR, n_seen: int) -> Floats:
         """Learn rows; return the code of each as it was predicted before."""

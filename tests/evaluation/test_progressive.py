@@ -430,3 +430,17 @@ def test_our_learners_are_as_good_by_the_quick_way(kind):
     assert state.keys() == other.keys()
     for name in state:
         assert_array_equal(state[name], other[name])
+
+
+def test_a_learner_that_forgets_in_mid_stream_is_refused_in_words():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 5)), rng.integers(0, 2, size=(20, 4))
+    learner = ml.OnlineBinaryRelevance()
+
+    def chunks():
+        yield X, Y
+        learner.fit(X[:, :2], Y[:, :2])
+        yield X, Y
+
+    with pytest.raises(ValueError, match="5 features"):
+        ml.progressive(learner, chunks())

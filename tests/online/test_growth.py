@@ -186,3 +186,21 @@ def test_parameters_that_shape_the_state_must_stay():
     learner, X, Y = begun()
     with pytest.raises(ValueError, match="must stay as they were"):
         learner.set_params(basis="correct").partial_fit(X, Y)
+
+
+def test_a_refused_row_does_not_widen_the_learner():
+    learner, X, Y = begun(regressor="gradient")
+    learner.set_params(n_components=3)
+    with pytest.raises(ValueError, match="must stay as they were"):
+        learner.partial_fit(np.ones((1, 15)), Y[:1])
+    assert learner.n_features_in_ == X.shape[1]
+
+
+def test_weights_have_a_row_for_each_feature_and_the_constant():
+    learner, X, _ = begun(regressor="gradient")
+    assert learner.weights_.shape == (X.shape[1] + 1, 4)
+
+
+def test_progressive_goes_on_with_a_learner_that_knows_more():
+    learner, X, Y = begun()
+    assert ml.progressive(learner, X[:, :3], Y[:, :3], costs=["f1"]).n_rows == len(X)

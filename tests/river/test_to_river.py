@@ -49,10 +49,11 @@ class Counter(OnlineClassifier):
         pass
 
     def _start(self, n_features, n_labels):
-        self.counts_ = np.zeros((n_features, n_labels))
+        self.counts_, self.n_seen_ = np.zeros((n_features, n_labels)), 0
 
     def _learn(self, X, Y):
         self.counts_ += X.T @ (2 * Y.toarray() - 1)
+        self.n_seen_ += X.shape[0]
 
     def _scores(self, X):
         return X @ self.counts_

@@ -19,6 +19,7 @@ from manylabel._kernels._jit import kernel
 
 LEAST_GAIN = 1e-6  # of the mean over rows; less ends the alternation
 LABEL_BITS = np.uint64(0xFFFFFFFF)
+MOST_MOVES = 8  # a key, before insertion gives up
 
 
 class Labels(NamedTuple):
@@ -38,16 +39,16 @@ class Workspace(NamedTuple):
     side: object  # (n_rows,) +1 or -1: the result
     mass: object  # (2, n_labels) by side: gain times the weights of the label's rows
     lead: object  # (n_labels,) by how much the label's place is better on +1
-    keys: object  # (n_labels,) that sort as the ranking
+    order: object  # (2, n_labels) by side: labels as they were ranked last
+    keys: object  # (n_labels,) numbers that sort as the ranking
 
 
 @kernel
 def workspace(n_rows, n_labels):
     """Return memory for nodes of up to this size."""
     mass, lead = np.empty((2, n_labels)), np.empty(n_labels)
-    return Workspace(
-        np.empty(n_rows, np.int8), mass, lead, np.empty(n_labels, np.uint64)
-    )
+    order, keys = np.empty((2, n_labels), np.int32), np.empty(n_labels, np.uint64)
+    return Workspace(np.empty(n_rows, np.int8), mass, lead, order, keys)
 
 
 @kernel
@@ -56,6 +57,8 @@ def split(labels, discount, state, space):
     for i in range(labels.n_rows):
         odd = rng.next_uint64(state) >> np.uint64(63)
         space.side[i] = 1 if odd else -1
+    for label in range(labels.n_labels):
+        space.order[0, label], space.order[1, label] = label, label
     last = -np.inf
     while True:
         objective = rank_labels(labels, discount, space)
@@ -69,7 +72,6 @@ def split(labels, discount, state, space):
 def rank_labels(labels, discount, space):
     """Rank the labels of each side, into ``lead``; return the mean objective."""
     mass, lead, gain, side = space.mass, space.lead, labels.gain, space.side
-    keys = space.keys
     for label in range(labels.n_labels):
         mass[0, label], mass[1, label], lead[label] = 0.0, 0.0, 0.0
     for i in range(labels.n_rows):
@@ -78,22 +80,54 @@ def rank_labels(labels, discount, space):
             mass[s, np.uintp(labels.indices[p])] += weight
     total = 0.0
     for s in range(2):
-        sign, n_ranked = 1.0 - 2.0 * s, 0
         for label in range(labels.n_labels):
             mass[s, label] *= gain[label]
-            if mass[s, label] > 0.0:
-                keys[n_ranked] = _key(mass[s, label], label)
-                n_ranked += 1
-        keys[:n_ranked].sort()
-        for rank in range(n_ranked):
-            label = np.uintp(keys[rank] & LABEL_BITS)
+        _sort_labels(labels.n_labels, s, space)
+        sign = 1.0 - 2.0 * s
+        for rank in range(labels.n_labels):
+            label = np.uintp(space.order[s, rank])
             total += mass[s, label] * discount[rank]
             lead[label] += sign * discount[rank] * gain[label]
-        for label in range(labels.n_labels):
-            if mass[s, label] == 0.0:
-                lead[label] += sign * discount[n_ranked] * gain[label]
-                n_ranked += 1
     return total / labels.n_rows
+
+
+@kernel
+def _sort_labels(n_labels, s, space):
+    """Sort ``order`` of one side by mass, starting from what it was before."""
+    mass, order, keys, n_ranked = space.mass, space.order, space.keys, 0
+    for rank in range(n_labels):
+        label = np.uintp(order[s, rank])
+        if mass[s, label] > 0.0:
+            keys[n_ranked] = _key(mass[s, label], label)
+            n_ranked += 1
+    if not _insertion_sort(keys, n_ranked):
+        keys[:n_ranked].sort()
+    for rank in range(n_ranked):
+        order[s, rank] = np.int32(keys[rank] & LABEL_BITS)
+    for label in range(n_labels):
+        if mass[s, label] == 0.0:
+            order[s, n_ranked] = label
+            n_ranked += 1
+
+
+@kernel
+def _insertion_sort(keys, n):
+    """Sort the first ``n`` keys if they nearly are; return whether it was done.
+
+    Most rankings differ little from those before. If it takes more than a few moves a
+    key, the keys are left as they are by then, none lost.
+    """
+    moves_left = MOST_MOVES * n
+    for end in range(1, n):
+        key, place = keys[end], end
+        while place > 0 and keys[place - 1] > key:
+            keys[place] = keys[place - 1]
+            place -= 1
+        keys[place] = key
+        moves_left -= end - place
+        if moves_left < 0:
+            return False
+    return True
 
 
 @kernel

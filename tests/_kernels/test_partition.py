@@ -3,6 +3,7 @@
 from itertools import permutations, product
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +32,7 @@ def prepared(Y, weight, gain, side):
     rows = sp.csr_array(Y)
     labels = partition.Labels(*Y.shape, rows.indptr, rows.indices, weight, gain)
     space = partition.workspace(*Y.shape)
-    space.side[:] = side
+    space.side[:], space.order[:] = side, np.arange(Y.shape[1])
     return labels, space
 
 
@@ -90,7 +91,7 @@ def test_a_split_alternates_until_nothing_is_gained(node, seed):
     found = space.side.copy()
     state, last = np.array([seed], np.uint64), -np.inf
     odd = [int(rng.next_uint64(state)) >> 63 for _ in found]
-    space.side[:] = np.where(odd, 1, -1)
+    space.side[:], space.order[:] = np.where(odd, 1, -1), np.arange(labels.n_labels)
     while True:
         value = partition.rank_labels(labels, DISCOUNT, space)
         partition.choose_sides(labels, space)
@@ -107,3 +108,16 @@ def test_rows_without_labels_keep_their_side():
     partition.rank_labels(labels, DISCOUNT, space)
     partition.choose_sides(labels, space)
     assert_array_equal(space.side, [1, -1, -1])
+
+
+@pytest.mark.parametrize("n_swaps", [0, 3, 1000])
+def test_labels_sort_from_any_order_by_mass_then_number(n_swaps):
+    random = np.random.default_rng(n_swaps)
+    space = partition.workspace(1, 200)
+    space.mass[:] = random.integers(0, 50, 200)
+    expected = np.argsort(-space.mass[0], kind="stable")
+    space.order[1] = expected
+    for one, other in random.integers(0, 200, (n_swaps, 2)):
+        space.order[1, [one, other]] = space.order[1, [other, one]]
+    partition._sort_labels(200, 1, space)
+    assert_array_equal(space.order[1], expected)

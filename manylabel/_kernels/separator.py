@@ -106,38 +106,36 @@ def _start(columns, side, cost, space):
         space.cost[i], space.margin[i], space.loss[i] = c, 0.0, np.log(2.0)
         space.slope[i], space.bend[i] = -side[i] * c / 2, c / 4
     for j in range(columns.n_columns):
-        space.weights[j], space.target[j], space.order[j] = 0.0, 0.0, j
+        space.weights[j], space.target[j] = 0.0, 0.0
 
 
 @kernel
 def _gradients(columns, largest, space):
-    """Set gradient and curvature of the live columns, and bring these to the front.
+    """Set gradient and curvature of the live columns, and list these in ``order``.
 
     Return how many live, and the sum and the largest of their violations. A zero
     weight that is far from moving, by the ``largest`` violation before, is left out.
     """
     indptr, indices, data = columns.indptr, columns.indices, columns.data
     slope, bend, order, weights = space.slope, space.bend, space.order, space.weights
-    n_live, total, next_largest, s = columns.n_columns, 0.0, 0.0, 0
+    n_live, total, next_largest, end = 0, 0.0, 0.0, np.uintp(indptr[0])
     slack = largest / columns.n_rows
-    while s < n_live:
-        j = np.uintp(order[s])
+    for j in range(columns.n_columns):
+        start, end = end, np.uintp(indptr[j + 1])
         gradient, curvature = 0.0, RIDGE
-        for p in range(indptr[j], indptr[j + np.uintp(1)]):
+        for p in range(start, end):
             gradient += data[p] * slope[np.uintp(indices[p])]
-        space.gradient[j] = gradient
         if weights[j] == 0.0 and abs(gradient) < 1.0 - slack:
-            n_live -= 1
-            order[s], order[n_live] = order[n_live], order[s]
             continue
-        for p in range(indptr[j], indptr[j + np.uintp(1)]):
+        for p in range(start, end):
             x = np.float64(data[p])
             curvature += x * x * bend[np.uintp(indices[p])]
-        space.curvature[j] = curvature
+        space.gradient[j], space.curvature[j] = gradient, curvature
         wrong = violation(gradient, weights[j])
         total += wrong
         next_largest = max(next_largest, wrong)
-        s += 1
+        order[n_live] = j
+        n_live += 1
     return n_live, total, next_largest
 
 
@@ -179,8 +177,9 @@ def _pass(columns, n_live, largest, space):
     slack = largest / columns.n_rows
     while s < n_live:
         j = np.uintp(order[s])
+        start, end = np.uintp(indptr[j]), np.uintp(indptr[j + np.uintp(1)])
         gradient = space.gradient[j] + (target[j] - space.weights[j]) * RIDGE
-        for p in range(indptr[j], indptr[j + 1]):
+        for p in range(start, end):
             gradient += data[p] * force[np.uintp(indices[p])]
         if target[j] == 0.0 and abs(gradient) < 1.0 - slack:
             n_live -= 1
@@ -194,7 +193,7 @@ def _pass(columns, n_live, largest, space):
         if abs(step) < SHORTEST_STEP:
             continue
         target[j] += step
-        for p in range(indptr[j], indptr[j + 1]):
+        for p in range(start, end):
             i, change = np.uintp(indices[p]), data[p] * step
             move[i] += change
             force[i] += bend[i] * change

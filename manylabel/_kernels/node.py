@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.csr import stretch
 
 
 class Workspace(NamedTuple):
@@ -50,7 +51,7 @@ def gather_labels(data, rows, start, end, space):
     """Renumber the labels of ``rows[start:end]``; return how many there are."""
     number, labels, n_labels = space.label_number, space.labels, 0
     for r in range(start, end):
-        for p in range(data.y_indptr[rows[r]], data.y_indptr[rows[r] + 1]):
+        for p in stretch(data.y_indptr, rows[r]):
             label = np.uintp(data.y_indices[p])
             if number[label] < 0:
                 number[label] = 0
@@ -64,7 +65,7 @@ def gather_labels(data, rows, start, end, space):
     for r in range(start, end):
         space.y_indptr[r - start] = place
         space.weight[r - start] = data.weight[rows[r]]
-        for p in range(data.y_indptr[rows[r]], data.y_indptr[rows[r] + 1]):
+        for p in stretch(data.y_indptr, rows[r]):
             space.y_indices[place] = number[np.uintp(data.y_indices[p])]
             place += 1
     space.y_indptr[end - start] = place
@@ -83,7 +84,7 @@ def gather_columns(data, rows, start, end, space):
     number, features, n_features = space.feature_number, space.features, 0
     indptr = space.c_indptr
     for r in range(start, end):
-        for p in range(data.x_indptr[rows[r]], data.x_indptr[rows[r] + 1]):
+        for p in stretch(data.x_indptr, rows[r]):
             feature = np.uintp(data.x_indices[p])
             if number[feature] < 0:
                 number[feature] = n_features
@@ -96,7 +97,7 @@ def gather_columns(data, rows, start, end, space):
         indptr[n] = total
     indptr[n_features] = total
     for r in range(end - 1, start - 1, -1):
-        for p in range(data.x_indptr[rows[r]], data.x_indptr[rows[r] + 1]):
+        for p in stretch(data.x_indptr, rows[r]):
             n = np.uintp(number[np.uintp(data.x_indices[p])])
             indptr[n] -= 1
             place = np.uintp(indptr[n])

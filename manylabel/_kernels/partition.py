@@ -16,6 +16,7 @@ import numpy as np
 
 from manylabel._kernels import rng
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.csr import stretch
 
 LEAST_GAIN = 1e-6  # of the mean over rows; less ends the alternation
 LABEL_BITS = np.uint64(0xFFFFFFFF)
@@ -76,7 +77,7 @@ def rank_labels(labels, discount, space):
         mass[0, label], mass[1, label], lead[label] = 0.0, 0.0, 0.0
     for i in range(labels.n_rows):
         s, weight = np.uintp(0 if side[i] > 0 else 1), labels.weight[i]
-        for p in range(labels.indptr[i], labels.indptr[i + 1]):
+        for p in stretch(labels.indptr, i):
             mass[s, np.uintp(labels.indices[p])] += weight
     total = 0.0
     for s in range(2):
@@ -147,7 +148,7 @@ def choose_sides(labels, space):
     n_positive = 0
     for i in range(labels.n_rows):
         better = 0.0
-        for p in range(labels.indptr[i], labels.indptr[i + 1]):
+        for p in stretch(labels.indptr, i):
             better += space.lead[np.uintp(labels.indices[p])]
         if better != 0.0 and labels.weight[i] > 0.0:
             space.side[i] = 1 if better > 0.0 else -1

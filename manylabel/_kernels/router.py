@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.csr import stretch
 
 
 class Rows(NamedTuple):
@@ -82,12 +83,12 @@ def _wait(waiting, n_waiting, at, start, end):
 def _divide(at, start, end, rows, passed, x, w, intercept, dense):
     """Bring rows of score 0 or more to the front; return where the others start."""
     x_indptr, x_indices, x_data = x.indptr, x.indices, x.data
-    for p in range(w.indptr[at], w.indptr[at + 1]):
+    for p in stretch(w.indptr, at):
         dense[np.uintp(w.indices[p])] = w.data[p]
     middle, n_passed = start, 0
     for r in range(start, end):
         row, score = rows[r], np.float64(intercept)
-        for p in range(x_indptr[row], x_indptr[row + 1]):
+        for p in stretch(x_indptr, row):
             score += x_data[p] * dense[np.uintp(x_indices[p])]
         if score >= 0.0:
             rows[middle] = row
@@ -97,7 +98,7 @@ def _divide(at, start, end, rows, passed, x, w, intercept, dense):
             n_passed += 1
     for n in range(n_passed):
         rows[middle + n] = passed[n]
-    for p in range(w.indptr[at], w.indptr[at + 1]):
+    for p in stretch(w.indptr, at):
         dense[np.uintp(w.indices[p])] = 0.0
     return middle
 
@@ -106,14 +107,14 @@ def _divide(at, start, end, rows, passed, x, w, intercept, dense):
 def _descend_alone(at, row, x, w, children, intercept, dense):
     """Return the leaf of one row below the node ``at``."""
     w_indptr, w_indices, w_data = w.indptr, w.indices, w.data
-    for p in range(x.indptr[row], x.indptr[row + 1]):
+    for p in stretch(x.indptr, row):
         dense[np.uintp(x.indices[p])] = x.data[p]
     while children[at] > 0:
         score = np.float64(intercept[at])
-        for p in range(w_indptr[at], w_indptr[at + 1]):
+        for p in stretch(w_indptr, at):
             score += w_data[p] * dense[np.uintp(w_indices[p])]
         at = np.int64(children[at]) + (0 if score >= 0.0 else 1)
-    for p in range(x.indptr[row], x.indptr[row + 1]):
+    for p in stretch(x.indptr, row):
         dense[np.uintp(x.indices[p])] = 0.0
     return at
 
@@ -167,8 +168,7 @@ def _add_leaves(i, leaves, leaf_indptr, leaf_indices, leaf_data, total, met):
     """
     n_met = 0
     for t in range(leaves.shape[1]):
-        leaf = np.uintp(leaves[i, t])
-        for p in range(leaf_indptr[leaf], leaf_indptr[leaf + np.uintp(1)]):
+        for p in stretch(leaf_indptr, leaves[i, t]):
             label = np.uintp(leaf_indices[p])
             if total[label] == 0.0:
                 met[n_met] = label

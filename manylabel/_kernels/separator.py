@@ -18,6 +18,7 @@ import numpy as np
 
 from manylabel._kernels import rng
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.csr import stretch
 
 TOLERANCE = 0.01  # of the sum of violations, against the first
 MAX_NEWTON, MAX_PASSES, MAX_HALVINGS = 10, 10, 20
@@ -118,16 +119,15 @@ def _gradients(columns, largest, space):
     """
     indptr, indices, data = columns.indptr, columns.indices, columns.data
     slope, bend, order, weights = space.slope, space.bend, space.order, space.weights
-    n_live, total, next_largest, end = 0, 0.0, 0.0, np.uintp(indptr[0])
+    n_live, total, next_largest = 0, 0.0, 0.0
     slack = largest / columns.n_rows
     for j in range(columns.n_columns):
-        start, end = end, np.uintp(indptr[j + 1])
         gradient, curvature = 0.0, RIDGE
-        for p in range(start, end):
+        for p in stretch(indptr, j):
             gradient += data[p] * slope[np.uintp(indices[p])]
         if weights[j] == 0.0 and abs(gradient) < 1.0 - slack:
             continue
-        for p in range(start, end):
+        for p in stretch(indptr, j):
             x = np.float64(data[p])
             curvature += x * x * bend[np.uintp(indices[p])]
         space.gradient[j], space.curvature[j] = gradient, curvature
@@ -177,9 +177,8 @@ def _pass(columns, n_live, largest, space):
     slack = largest / columns.n_rows
     while s < n_live:
         j = np.uintp(order[s])
-        start, end = np.uintp(indptr[j]), np.uintp(indptr[j + np.uintp(1)])
         gradient = space.gradient[j] + (target[j] - space.weights[j]) * RIDGE
-        for p in range(start, end):
+        for p in stretch(indptr, j):
             gradient += data[p] * force[np.uintp(indices[p])]
         if target[j] == 0.0 and abs(gradient) < 1.0 - slack:
             n_live -= 1
@@ -193,7 +192,7 @@ def _pass(columns, n_live, largest, space):
         if abs(step) < SHORTEST_STEP:
             continue
         target[j] += step
-        for p in range(start, end):
+        for p in stretch(indptr, j):
             i, change = np.uintp(indices[p]), data[p] * step
             move[i] += change
             force[i] += bend[i] * change

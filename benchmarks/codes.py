@@ -34,8 +34,8 @@ def generated(
     """Return rows of unit length, and labels whose frequencies fall as 1 / rank."""
     rng = np.random.default_rng(0)
     indptr = np.arange(0, n_rows * n_entries + 1, n_entries)
-    columns = [rng.permutation(n_features)[:n_entries] for _ in range(n_rows)]
-    data = rng.random(n_rows * n_entries) / np.sqrt(n_entries / 3)
+    columns = [np.sort(rng.permutation(n_features)[:n_entries]) for _ in range(n_rows)]
+    data = rng.random(n_rows * n_entries, np.float32) / np.sqrt(n_entries / 3)
     X = sp.csr_array((data, np.concatenate(columns), indptr), (n_rows, n_features))
     frequency = 1 / np.arange(1, n_labels + 1)
     labels = rng.choice(n_labels, (n_rows, 5), p=frequency / frequency.sum())
@@ -88,7 +88,9 @@ def relevance_by_row(X: Any, Y: Any) -> None:
 def table_5(folder: Path) -> None:
     print("CS-DPP against binary relevance by row, and with all rows at hand")
     X, Y = read_scaled("delicious", folder)
-    X = sp.csr_array(np.where(X == 0, 1e-6, X))  # dense: every feature is stored
+    X = sp.csr_array(
+        np.where(X == 0, 1e-6, X).astype(np.float32)
+    )  # dense: every feature is stored
     both = relevance_by_row, relevance
     compare("delicious, dense, M = 10", X[:7500], Y[:7500], dpp(10), *both)
     X, Y = generated(1500, **EURLEX)

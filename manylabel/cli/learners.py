@@ -16,6 +16,8 @@ LEARNERS = {
     "popularity": "Popularity",
     "label-powerset": "LabelPowerset",
     "plst": "PLST",
+    "fastxml": "FastXML",
+    "pfastxml": "PfastXML",
     **ONLINE,
 }
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -56,9 +58,10 @@ def make(
 
 
 def _class(kind: str) -> Any:
-    from manylabel import baselines, online
+    from manylabel import baselines, online, trees
 
-    return getattr(online if kind in online.__all__ else baselines, kind)
+    home = next(m for m in (baselines, online, trees) if kind in m.__all__)
+    return getattr(home, kind)
 
 
 def _defaults(kind: type) -> dict[str, Any]:

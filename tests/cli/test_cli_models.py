@@ -21,7 +21,9 @@ def test_fit_saves_the_model_that_python_would_fit(model, dataset):
     assert loaded.n_rows_ == len(train)
 
 
-@pytest.mark.parametrize("learner", ["one-vs-rest", "popularity", "label-powerset"])
+@pytest.mark.parametrize(
+    "learner", ["one-vs-rest", "popularity", "label-powerset", "fastxml"]
+)
 def test_fit_tells_what_was_fitted(cli, files, tmp_path, learner):
     out = tmp_path / "model"
     outcome = cli(

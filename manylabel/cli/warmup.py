@@ -49,7 +49,7 @@ def _read_and_write(folder: Path) -> None:
 
 def _learn_and_judge(folder: Path, index_type: str, writeable: bool) -> None:
     """Run every path on tiny data whose arrays are of a kind."""
-    from manylabel import baselines, online
+    from manylabel import baselines, online, trees
     from manylabel.data import make_corpus
     from manylabel.evaluation import evaluate
     from manylabel.losses import NAMED, label_weights
@@ -57,11 +57,15 @@ def _learn_and_judge(folder: Path, index_type: str, writeable: bool) -> None:
 
     corpus = make_corpus(n_rows=20, n_features=9, n_labels=4)
     X, Y = (_remade(M, index_type, writeable) for M in (corpus.X, corpus.Y))
-    for name in baselines.__all__ + online.__all__:
-        kind = getattr(baselines, name, None) or getattr(online, name)
+    kinds = [
+        getattr(engine, name)
+        for engine in (baselines, online, trees)
+        for name in engine.__all__
+    ]
+    for kind in kinds:
         model = kind().fit(X, Y)
-        model.save(folder / name)
-        for fitted in (model, load(folder / name, mmap=True)):
+        model.save(folder / kind.__name__)
+        for fitted in (model, load(folder / kind.__name__, mmap=True)):
             dense, best = fitted.decision_function(X), fitted.predict_topk(X, k=2)
             for scores in (dense, best, dense.astype(float), best.astype(float)):
                 sets = fitted.predict(X)

@@ -1,6 +1,6 @@
 """The border: everything a user passes is checked and converted here, once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import ceil, isfinite
 from numbers import Integral, Real
 from typing import Any
@@ -145,6 +145,22 @@ def propensities(propensity: Any, n_labels: int) -> Floats:
             f"propensity must lie in (0, 1]. Got {values[label]:g} for label {label}."
         )
     return values.astype(np.float64)
+
+
+def choice(value: Any, name: str, known: Iterable[str]) -> None:
+    """Refuse what is not one of the ``known`` words."""
+    words = list(known)
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} must be one of {', '.join(words)}. Got {value!r}.")
+
+
+def widened(matrix: CSR, n_columns: int) -> CSR:
+    """Return a matrix of so many columns; new ones are empty, others are cut off."""
+    if matrix.shape[1] == n_columns:
+        return matrix
+    other = matrix.copy()
+    other.resize(matrix.shape[0], n_columns)
+    return other
 
 
 def number(

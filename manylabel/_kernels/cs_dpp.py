@@ -16,6 +16,7 @@ from manylabel._kernels._jit import kernel
 from manylabel._kernels.block import add_rows, dots, norm
 from manylabel._kernels.costs import HAMMING
 from manylabel._kernels.label_weights import label_weights
+from manylabel._kernels.ranking import UNSEEN
 
 TRANSFORM, CORRECT, NONE = range(3)
 RIDGE, GRADIENT = range(2)
@@ -23,7 +24,6 @@ FREQUENT_FIRST, AS_GIVEN, RANDOM = range(3)
 N_SEEN, N_PICKED = range(2)
 # A label that stands for others is learnt at this scale, so that it moves no direction.
 FAINT = 0.1
-UNSEEN = float(np.finfo(np.float32).min)  # ranks below every label that was seen
 
 
 class Rule(NamedTuple):

@@ -4,6 +4,8 @@ import numpy as np
 
 from manylabel._kernels._jit import kernel
 
+UNSEEN = float(np.finfo(np.float32).min)  # ranks below every label that was seen
+
 
 @kernel
 def find_hits(y_indptr, y_indices, columns, out):

@@ -12,13 +12,13 @@ from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
 from manylabel._kernels import linear
+from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Ints, MatrixLike, RandomState, Singles
 from manylabel.base import MultiLabelClassifier
 from manylabel.baselines._lanes import LANES, Fitted, Shared, fit_labels
 
 # Labels of one task: enough to repack slow ones, few enough to remember their state.
 LABELS_PER_TASK = 4 * LANES
-UNSEEN = np.finfo(np.float32).min  # ranks below every label that was seen
 
 
 class OneVsRest(MultiLabelClassifier):

@@ -9,11 +9,11 @@ from sklearn.utils import check_scalar
 
 from manylabel import _validation
 from manylabel._kernels import regression
+from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, MatrixLike
 from manylabel.base import MultiLabelClassifier
 
 MAX_LABELS = 10_000  # a square matrix of float64 of this width takes 0.8 GB
-UNSEEN = np.finfo(np.float32).min  # ranks below every label that was seen
 
 
 class PLST(MultiLabelClassifier):

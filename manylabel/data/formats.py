@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from manylabel import _validation
 from manylabel.data.arff import MekaReader, MulanReader
 from manylabel.data.arff_labels import OPTION_C
 from manylabel.data.columns import Names
@@ -115,8 +116,7 @@ def open_reader(
     if not source.head.strip():
         raise DataError(source.path, "expected data, found an empty file.")
     format = tell_format(source) if format is None else format
-    if format not in READERS:
-        raise ValueError(f"format must be one of {', '.join(READERS)}. Got {format!r}.")
+    _validation.choice(format, "format", READERS)
     given = {
         name: value
         for name, value in options.items()

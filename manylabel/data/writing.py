@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
+from manylabel import _validation
 from manylabel.data import arff, jsonl, svmlight, xc
 from manylabel.data.dataset import Dataset
 
@@ -82,8 +83,7 @@ def choose_format(path: str | os.PathLike[str], format: str | None) -> str:
 
 
 def _known(format: str) -> str:
-    if format not in WRITERS:
-        raise ValueError(f"format must be one of {', '.join(WRITERS)}. Got {format!r}.")
+    _validation.choice(format, "format", WRITERS)
     return format
 
 

@@ -63,13 +63,9 @@ class Chunk(NamedTuple):
 
     def widened(self, n_features: int, n_labels: int) -> "Chunk":
         """Return the rows with so many columns at least; new ones are empty."""
-        parts = []
-        for part, width in zip(self, (n_features, n_labels, n_labels), strict=True):
-            if part.shape[1] < width:
-                part = part.copy()
-                part.resize(part.shape[0], width)
-            parts.append(part)
-        return Chunk(*parts)
+        least = (n_features, n_labels, n_labels)
+        pairs = zip(self, least, strict=True)
+        return Chunk(*(_validation.widened(p, max(p.shape[1], n)) for p, n in pairs))
 
 
 def chunks_of(X: Any, Y: Any, complete: Any, *, sparse: bool) -> Iterator[Chunk]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_scalar
 
-from manylabel import parallel
+from manylabel import _validation, parallel
 from manylabel._typing import MatrixLike, RandomState
 from manylabel.data import Dataset
 from manylabel.evaluation.chunks import chunks_of, is_whole
@@ -125,8 +125,7 @@ def _check(learner: Any, batch: int, window: int, hide: float, judge: str) -> No
     check_scalar(batch, "batch", Integral, min_val=1)
     check_scalar(window, "window", Integral, min_val=1)
     check_scalar(hide, "hide", Real, min_val=0, max_val=1)
-    if judge not in JUDGES:
-        raise ValueError(f"judge must be one of {', '.join(JUDGES)}. Got {judge!r}.")
+    _validation.choice(judge, "judge", JUDGES)
 
 
 def _check_permutations(permutations: int | None, whole: bool) -> int:

@@ -41,8 +41,7 @@ def as_cost(cost: CostLike) -> Cost:
     if isinstance(cost, Cost):
         return cost
     if isinstance(cost, str):
-        if cost not in NAMED:
-            raise ValueError(f"cost must be one of {', '.join(NAMED)}. Got {cost!r}.")
+        _validation.choice(cost, "cost", NAMED)
         return NAMED[cost]
     if isinstance(cost, CountCost) and not isinstance(cost, type):
         return UserCountedCost(cost)

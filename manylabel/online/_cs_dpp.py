@@ -91,7 +91,8 @@ class CSDPP(OnlineClassifier):
         Rows learnt so far.
     basis_ : ndarray of shape (n_directions, n_labels)
         Orthonormal directions of the labels, strongest first; at most one more than
-        there are components.
+        there are components. With ``grow`` a faint part of them is not shown, that of
+        the labels not met yet.
     sigma_ : ndarray of shape (n_components + 2,)
         Their eigenvalues in the online PCA.
     picked_ : ndarray of shape (n_components,)
@@ -220,7 +221,9 @@ class CSDPP(OnlineClassifier):
         n_features = max(rows.shape[1], self.n_features_in_)
         n_labels = max(labels.shape[1], len(self.classes_))
         self._grow(n_features, n_labels)
-        return _widened(rows, n_features), _widened(labels, n_labels)
+        return _validation.widened(rows, n_features), _validation.widened(
+            labels, n_labels
+        )
 
     def _grow(self, n_features: int, n_labels: int) -> None:
         old = self._plan(self.n_features_in_, len(self.classes_))
@@ -234,7 +237,7 @@ class CSDPP(OnlineClassifier):
         if not self.grow:
             return super()._known_features(X)
         check_is_fitted(self)
-        return _widened(_validation.feature_matrix(X), self.n_features_in_)
+        return _validation.widened(_validation.feature_matrix(X), self.n_features_in_)
 
     def _learn(self, X: CSR, Y: CSR) -> None:
         self._progress_into(X, Y, np.empty((0, 0), np.bool_))
@@ -388,11 +391,7 @@ class CSDPP(OnlineClassifier):
             ("schedule", SCHEDULES),
             ("reference", REFERENCES),
         ):
-            value = getattr(self, name)
-            if value not in known:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(known)}. Got {value!r}."
-                )
+            _validation.choice(getattr(self, name), name, known)
         if not isinstance(self.grow, bool | np.bool_):
             raise ValueError(f"grow must be True or False. Got {self.grow!r}.")
         if isinstance(self.propensity, str) and not self._is_running():
@@ -403,12 +402,3 @@ class CSDPP(OnlineClassifier):
         _validation.number(self.reg, "reg", above=0)
         _validation.number(self.step, "step", above=0)
         _validation.number(self.max_boost, "max_boost", least=1)
-
-
-def _widened(matrix: CSR, n_columns: int) -> CSR:
-    """Return the matrix with so many columns: new ones are empty."""
-    if matrix.shape[1] == n_columns:
-        return matrix
-    wide = matrix.copy()
-    wide.resize(matrix.shape[0], n_columns)
-    return wide

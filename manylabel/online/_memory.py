@@ -82,7 +82,6 @@ def grow(arrays: Arrays, old: Plan, new: Plan, reg: float) -> Arrays:
         capped_msg.fold(arrays["sizes"], arrays["block"], arrays["mix"])
         _add_labels(arrays, new.n_labels - old.n_labels, old.is_wide)
     grown = begin(new, reg)
-    grown["random"] = arrays["random"]
     features = np.append(np.arange(old.n_features), new.n_features)  # constant last
     for name, array in arrays.items():
         places = [np.arange(n) for n in array.shape]

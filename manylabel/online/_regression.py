@@ -7,13 +7,13 @@ import scipy.sparse as sp
 
 from manylabel import _validation
 from manylabel._kernels import regression
+from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, Ints
 from manylabel.base import OnlineClassifier
 
 REGRESSORS = ("ridge", "gradient")
 SCHEDULES = ("decaying", "adaptive")
 PAIRS_AT_ONCE = 1 << 20  # enough rows at a time that they come back to the same weights
-UNSEEN = np.finfo(np.float32).min  # ranks below every label that was seen
 
 
 class CodeRegression(OnlineClassifier):
@@ -39,9 +39,7 @@ class CodeRegression(OnlineClassifier):
 
     def _check_parameters(self) -> None:
         for name, known in (("regressor", REGRESSORS), ("schedule", SCHEDULES)):
-            value = getattr(self, name)
-            if value not in known:
-                raise ValueError(f"{name} must be one of {known}. Got {value!r}.")
+            _validation.choice(getattr(self, name), name, known)
         for name in ("reg", "step"):
             _validation.number(getattr(self, name), name, above=0)
 

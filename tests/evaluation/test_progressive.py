@@ -350,6 +350,8 @@ def test_curves_are_drawn(tmp_path):
         assert (tmp_path / name).read_bytes().startswith(start)
     with pytest.raises(ValueError, match=r"must end with one of .png, .pdf, .svg"):
         one.plot(tmp_path / "one.gif")
+    with pytest.raises(ValueError, match="must lie in a folder that is there"):
+        one.plot(tmp_path / "nowhere" / "one.png")
     with pytest.raises(ValueError, match="cost must be one that 'one' was charged"):
         plot_runs({"one": one}, tmp_path / "x.png", cost="subset")
 

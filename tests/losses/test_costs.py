@@ -171,3 +171,11 @@ def test_an_object_that_returns_the_wrong_shape_is_refused():
 
     with pytest.raises(ValueError, match="The cost 'Wrong' must return one number per"):
         as_cost(Wrong())([1, 0], [1, 0])
+
+
+def test_a_named_cost_cannot_be_changed_by_a_subclass():
+    """Kernels go by its code, and would not see the change."""
+    with pytest.raises(TypeError, match="Mine must derive from CountedCost"):
+
+        class Mine(F1):
+            pass

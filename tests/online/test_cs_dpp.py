@@ -447,3 +447,18 @@ def test_states_of_other_kinds_are_refused(name, value):
     learner, _, _ = learnt()
     with pytest.raises(ValueError, match="must"):
         CSDPP().set_state(learner.get_state() | {name: value})
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ({"a": 1.0, 1: 1.0}, {0}, "x must have columns from 0 to 4. Got 'a'"),
+        ({0: "a"}, {0}, "x must have numbers. Got 'a' for 0"),
+        ({0: [1, 2]}, {0}, "x must have numbers"),
+        ({0: 1.0}, {"a", 1}, "y must have columns from 0 to 5. Got 'a'"),
+    ],
+)
+def test_odd_single_rows_are_refused_in_words(x, y, message):
+    learner, _, _ = learnt()
+    with pytest.raises(ValueError, match=message):
+        learner.learn_one(x, y)

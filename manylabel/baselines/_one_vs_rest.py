@@ -165,7 +165,7 @@ class OneVsRest(MultiLabelClassifier):
 
     def _gather(self, fitted: list[Fitted]) -> None:
         n_labels = len(self.classes_)
-        self.intercept_ = np.full(n_labels, UNSEEN)
+        self.intercept_ = np.full(n_labels, UNSEEN, dtype=np.float32)
         self.n_iter_ = np.zeros(n_labels, np.int64)
         for block in fitted:
             self.intercept_[block.labels] = block.intercept

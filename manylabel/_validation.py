@@ -21,6 +21,8 @@ def features(estimator: Any, X: MatrixLike, *, reset: bool) -> CSR:
     """Return ``X`` as a canonical float32 CSR array, or raise ValueError."""
     if sp.issparse(X):
         _check_indices(X, "X")
+    if not reset and _is_known_kind(estimator, X):
+        return _finite(_canonical(X, np.float32), "X")
     checked = validate_data(
         estimator,
         X,
@@ -117,6 +119,27 @@ def scores(
     if np.isnan(matrix.data if sp.issparse(matrix) else matrix).any():
         raise ValueError(f"{name} must hold numbers. Got NaN.")
     return matrix
+
+
+def row_weights(sample_weight: Any, n_rows: int) -> Floats:
+    """Return the weights of the rows, 1 if none are given, or raise ValueError."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have {n_rows} values, one per row. "
+            f"Got shape {weights.shape}."
+        )
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(wrong):
+        raise ValueError(
+            "sample_weight must hold finite numbers of 0 or more. "
+            f"Got {weights[wrong[0]]:g} for row {wrong[0]}."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight must be above 0 for a row. Got zeros only.")
+    return weights
 
 
 def propensities(propensity: Any, n_labels: int) -> Floats:
@@ -229,6 +252,19 @@ def _matrix(M: MatrixLike, name: str, columns: str = "n_labels") -> Any:
         ensure_min_samples=0,
         ensure_min_features=0,
         input_name=name,
+    )
+
+
+def _is_known_kind(estimator: Any, X: Any) -> bool:
+    """Return whether scikit-learn would find nothing to say about new rows.
+
+    It takes 0.2 ms to look, mostly for names that a sparse matrix cannot have.
+    """
+    return (
+        isinstance(X, (sp.csr_array, sp.csr_matrix))
+        and X.dtype.kind == "f"
+        and X.shape[1:] == (getattr(estimator, "n_features_in_", None),)
+        and not hasattr(estimator, "feature_names_in_")
     )
 
 

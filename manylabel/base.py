@@ -59,7 +59,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         X = self._known_features(X)
         chunks = parallel.run(self._labels, self._chunks(X), self._n_jobs())
-        labels = sp.vstack(chunks, format="csr").astype(np.int64)
+        labels = _stacked(chunks).astype(np.int64)
         return labels if self.sparse_output_ else labels.toarray()
 
     def predict_topk(self, X: MatrixLike, k: int = 5) -> CSR:
@@ -81,7 +81,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         (depth,) = _validation.cutoffs(k)
         X = self._known_features(X)
         tasks = ((chunk, depth) for (chunk,) in self._chunks(X))
-        return sp.vstack(parallel.run(self._topk, tasks, self._n_jobs()), format="csr")
+        return _stacked(parallel.run(self._topk, tasks, self._n_jobs()))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to the folder ``path``, replacing a model there."""
@@ -341,6 +341,10 @@ class OnlineClassifier(MultiLabelClassifier):
 
     def _learn(self, X: CSR, Y: CSR) -> None:
         raise NotImplementedError
+
+
+def _stacked(chunks: list[CSR]) -> CSR:
+    return chunks[0] if len(chunks) == 1 else sp.vstack(chunks, format="csr")
 
 
 def _is_writeable(value: Any) -> bool:

@@ -4,14 +4,14 @@ A node is a stretch of a permutation of the rows; neither X nor Y is copied. To 
 node, its labels are put on two sides (``partition``), a linear separator of the sides
 is found (``separator``), and the rows go where the separator sends them (Prabhu & Varma
 2014, Algorithm 1). A node of few rows, or whose rows would all go one way, becomes a
-leaf, which keeps the mean label gains of its rows.
+leaf, which keeps how many of its rows have a label.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import node, partition, separator, topk
+from manylabel._kernels import node, partition, separator, short, topk
 from manylabel._kernels._jit import kernel
 
 
@@ -25,6 +25,7 @@ class Data(NamedTuple):
     y_indptr: Any
     y_indices: Any
     weight: Any  # (n_rows,) of a row in the partition
+    mass: Any  # (n_rows,) of a row in separators and leaves
     gain: Any  # (n_labels,) of a label
     discount: Any  # (n_labels,) of a rank
     bias: Any  # value of the constant feature
@@ -42,10 +43,10 @@ class Tree(NamedTuple):
     intercept: Any  # (n_nodes,)
     w_indptr: Any  # (n_nodes + 1,) weights of the separators
     w_indices: Any
-    w_data: Any
-    leaf_indptr: Any  # (n_nodes + 1,) mean label gains of the leaves
+    w_data: Any  # shortened
+    leaf_indptr: Any  # (n_nodes + 1,) labels of the leaves
     leaf_indices: Any
-    leaf_data: Any
+    leaf_data: Any  # share of the rows that have the label, in steps
 
 
 class Workspace(NamedTuple):
@@ -133,7 +134,7 @@ def _split(data, tree, n_done, n_labels, state, space):
         *(n_rows, n_features + 1, local.c_indptr, local.c_indices, local.c_data)
     )
     separator.solve(
-        *(columns, space.sides.side, data.cost, separator.TOLERANCE),
+        *(columns, space.sides.side, local.mass, data.cost, separator.TOLERANCE),
         *(separator.MAX_NEWTON, state, space.solver),
     )
     used = _store_weights(data, tree, n_done, n_features, columns, space)
@@ -149,8 +150,8 @@ def _split(data, tree, n_done, n_labels, state, space):
 def _store_weights(data, tree, n_done, n_features, columns, space):
     """Write the weights, and the rows' scores by them; return the weights' end.
 
-    Scores are summed by ascending feature, as the router does, so a training row meets
-    its leaf again.
+    Scores take the weights as they are stored and sum them by ascending feature, as the
+    router does, so a training row meets its leaf again.
     """
     weights, score, used = space.solver.weights, space.score, tree.w_indptr[n_done]
     features, kept, n_kept = space.local.features, space.kept, 0
@@ -159,16 +160,17 @@ def _store_weights(data, tree, n_done, n_features, columns, space):
     for i in range(columns.n_rows):
         score[i] = intercept
     for n in range(n_features):
-        if np.float32(weights[n]) != np.float32(0.0):
+        if short.lengthened(short.shortened(weights[n])) != np.float32(0.0):
             kept[n_kept] = n
             n_kept += 1
     order = np.argsort(features[kept[:n_kept]])
     for n in range(n_kept):
         column = kept[order[n]]
-        weight = np.float32(weights[column])
-        tree.w_indices[used + n], tree.w_data[used + n] = features[column], weight
+        stored = short.shortened(weights[column])
+        tree.w_indices[used + n], tree.w_data[used + n] = features[column], stored
+        weight = np.float64(short.lengthened(stored))
         for p in range(columns.indptr[column], columns.indptr[column + 1]):
-            score[np.uintp(columns.indices[p])] += np.float64(weight) * columns.data[p]
+            score[np.uintp(columns.indices[p])] += weight * columns.data[p]
     return used + n_kept
 
 
@@ -191,14 +193,15 @@ def _send_rows(tree, start, end, space):
 @kernel
 def _fill_leaf(data, tree, n_done, n_labels, space):
     """Keep the labels of the largest mean gain among the rows of a leaf."""
-    local, gain = space.local, space.sides.lead
-    n_rows = tree.bounds[n_done, 1] - tree.bounds[n_done, 0]
+    local, gain, total = space.local, space.sides.lead, 0.0
     for n in range(n_labels):
         gain[n] = 0.0
-    for p in range(local.y_indptr[n_rows]):
-        gain[local.y_indices[p]] += 1.0
+    for i in range(tree.bounds[n_done, 1] - tree.bounds[n_done, 0]):
+        total += local.mass[i]
+        for p in range(local.y_indptr[i], local.y_indptr[i + 1]):
+            gain[local.y_indices[p]] += local.mass[i]
     for n in range(n_labels):
-        gain[n] *= local.gain[n] / n_rows
+        gain[n] *= local.gain[n] / total
     kept = np.arange(n_labels)
     if n_labels > data.labels_per_leaf:
         kept = kept[: data.labels_per_leaf]
@@ -206,6 +209,7 @@ def _fill_leaf(data, tree, n_done, n_labels, space):
         kept.sort()
     used = tree.leaf_indptr[n_done]
     for n in range(kept.shape[0]):
+        share = gain[kept[n]] / local.gain[kept[n]]
         tree.leaf_indices[used + n] = local.labels[kept[n]]
-        tree.leaf_data[used + n] = gain[kept[n]]
+        tree.leaf_data[used + n] = short.steps(share)
     tree.leaf_indptr[n_done + 1] = used + kept.shape[0]

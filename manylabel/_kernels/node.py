@@ -18,7 +18,8 @@ class Workspace(NamedTuple):
     label_number: object  # (n_labels,) numbers within the node; -1 between nodes
     y_indptr: object  # rows of the node, by numbers of labels
     y_indices: object
-    weight: object  # (n_rows,) of the rows of the node
+    weight: object  # (n_rows,) of the rows of the node, in the partition
+    mass: object  # (n_rows,) of the rows of the node, elsewhere
     gain: object  # (n_labels,) of the labels of the node
     features: object  # features of the node, as they come
     feature_number: object  # (n_features,) numbers within the node; -1 between nodes
@@ -36,6 +37,7 @@ def workspace(n_rows, n_features, n_labels, n_values, n_known):
         np.full(n_labels, -1, np.int32),
         np.empty(n_rows + 1, np.int64),
         np.empty(n_known, np.int32),
+        np.empty(n_rows),
         np.empty(n_rows),
         np.empty(n_labels),
         np.empty(most, np.int64),
@@ -65,6 +67,7 @@ def gather_labels(data, rows, start, end, space):
     for r in range(start, end):
         space.y_indptr[r - start] = place
         space.weight[r - start] = data.weight[rows[r]]
+        space.mass[r - start] = data.mass[rows[r]]
         for p in stretch(data.y_indptr, rows[r]):
             space.y_indices[place] = number[np.uintp(data.y_indices[p])]
             place += 1

@@ -11,6 +11,19 @@ import numpy as np
 
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.csr import stretch
+from manylabel._kernels.short import lengthened
+
+
+class Scale(NamedTuple):
+    """How what the leaves of a row sum up to becomes a score.
+
+    A label scores ``sum * gain * unit + shift``, one less if it was never seen.
+    """
+
+    gain: object  # (n_labels,)
+    seen: object  # (n_labels,) whether a training row had it
+    unit: object
+    shift: object
 
 
 class Rows(NamedTuple):
@@ -37,9 +50,10 @@ def descend(
 ):
     """Write the leaf of every row in every tree into ``out`` (n_rows, n_trees).
 
-    Rows that meet in a node share its weights, spread out over all features; a row
-    alone is itself spread out. Either way the products are summed by ascending
-    feature, so a row meets the same leaf in any company.
+    The weights ``w_data`` are shortened. Rows that meet in a node share its weights,
+    spread out over all features; a row alone is itself spread out. Either way the
+    products are summed by ascending feature, so a row meets the same leaf in any
+    company.
     """
     x = Rows(x_indptr, x_indices, x_data)
     w = Rows(w_indptr, w_indices, w_data)
@@ -84,7 +98,7 @@ def _divide(at, start, end, rows, passed, x, w, intercept, dense):
     """Bring rows of score 0 or more to the front; return where the others start."""
     x_indptr, x_indices, x_data = x.indptr, x.indices, x.data
     for p in stretch(w.indptr, at):
-        dense[np.uintp(w.indices[p])] = w.data[p]
+        dense[np.uintp(w.indices[p])] = lengthened(w.data[p])
     middle, n_passed = start, 0
     for r in range(start, end):
         row, score = rows[r], np.float64(intercept)
@@ -112,7 +126,7 @@ def _descend_alone(at, row, x, w, children, intercept, dense):
     while children[at] > 0:
         score = np.float64(intercept[at])
         for p in stretch(w_indptr, at):
-            score += w_data[p] * dense[np.uintp(w_indices[p])]
+            score += lengthened(w_data[p]) * dense[np.uintp(w_indices[p])]
         at = np.int64(children[at]) + (0 if score >= 0.0 else 1)
     for p in stretch(x.indptr, row):
         dense[np.uintp(x.indices[p])] = 0.0
@@ -120,51 +134,55 @@ def _descend_alone(at, row, x, w, children, intercept, dense):
 
 
 @kernel
-def mean_rows(leaves, leaf_indptr, leaf_indices, leaf_data, threshold, start, out):
-    """Write the mean of the leaves of each row, less a threshold.
-
-    ``start`` has the scores of labels that no leaf has.
-    """
+def mean_rows(leaves, leaf_indptr, leaf_indices, leaf_data, scale, out):
+    """Write the score of every label for each row."""
     total, met = np.zeros(out.shape[1]), np.empty(out.shape[1], np.int64)
     for i in range(out.shape[0]):
         n_met = _add_leaves(i, leaves, leaf_indptr, leaf_indices, leaf_data, total, met)
         for label in range(out.shape[1]):
-            out[i, label] = start[label]
+            out[i, label] = _base(label, scale)
         for n in range(n_met):
-            out[i, met[n]] = total[met[n]] / leaves.shape[1] - threshold
-            total[met[n]] = 0.0
+            label = np.uintp(met[n])
+            out[i, label] = total[label] * scale.gain[label] * scale.unit + scale.shift
+            total[label] = 0.0
 
 
 @kernel
-def best_of_rows(
-    leaves, leaf_indptr, leaf_indices, leaf_data, threshold, start, columns, scores
-):
+def best_of_rows(leaves, leaf_indptr, leaf_indices, leaf_data, scale, columns, scores):
     """Write the best labels of each row and their scores, best first.
 
-    Labels that no leaf has come after those, by ``start`` and by column.
+    Labels that no leaf has come after those, the ones that were seen first.
     """
-    n_labels, k, usual = start.shape[0], columns.shape[1], start.max()
+    n_labels, k = scale.gain.shape[0], columns.shape[1]
     total, met = np.zeros(n_labels), np.empty(n_labels, np.int64)
     for i in range(columns.shape[0]):
         n_met = _add_leaves(i, leaves, leaf_indptr, leaf_indices, leaf_data, total, met)
         n_best = 0
         for n in range(n_met):
-            score = np.float32(total[met[n]] / leaves.shape[1] - threshold)
-            n_best = _insert(met[n], score, i, n_best, columns, scores)
+            label = np.uintp(met[n])
+            score = total[label] * scale.gain[label] * scale.unit + scale.shift
+            n_best = _insert(met[n], np.float32(score), i, n_best, columns, scores)
         label = 0
-        while label < n_labels and (n_best < k or scores[i, k - 1] < usual):
+        while label < n_labels and (n_best < k or scores[i, k - 1] < scale.shift):
             if total[label] == 0.0:
-                n_best = _insert(label, start[label], i, n_best, columns, scores)
+                base = _base(label, scale)
+                n_best = _insert(label, base, i, n_best, columns, scores)
             label += 1
         for n in range(n_met):
             total[met[n]] = 0.0
 
 
 @kernel
+def _base(label, scale):
+    """Return the score of a label that no leaf of the row has."""
+    return np.float32(scale.shift if scale.seen[label] else scale.shift - 1.0)
+
+
+@kernel
 def _add_leaves(i, leaves, leaf_indptr, leaf_indices, leaf_data, total, met):
     """Add up the leaves of a row; return how many labels they have, listed in ``met``.
 
-    All gains are positive, so a total of 0 is a label not met before.
+    All shares are positive, so a total of 0 is a label not met before.
     """
     n_met = 0
     for t in range(leaves.shape[1]):

@@ -74,12 +74,13 @@ def workspace(n_rows, n_columns):
 
 
 @kernel
-def solve(columns, side, cost, tolerance, max_newton, state, space):
+def solve(columns, side, mass, cost, tolerance, max_newton, state, space):
     """Write the weights that separate the sides into ``space.weights``.
 
-    Both sides, +1 and -1 in ``side``, together weigh ``2 * cost * n_rows``, half each.
+    Rows cost ``cost`` times their ``mass``, but for a factor that makes both sides, +1
+    and -1 in ``side``, weigh as much as all rows would.
     """
-    _start(columns, side, cost, space)
+    _start(columns, side, mass, cost, space)
     inner_tolerance, largest, first = 1.0, np.inf, 0.0
     for step in range(max_newton):
         n_live, total, next_largest = _gradients(columns, largest, space)
@@ -95,15 +96,17 @@ def solve(columns, side, cost, tolerance, max_newton, state, space):
 
 
 @kernel
-def _start(columns, side, cost, space):
+def _start(columns, side, mass, cost, space):
     """Set the state of w = 0."""
-    n_rows, n_positive = columns.n_rows, 0
+    n_rows, positive, negative = columns.n_rows, 0.0, 0.0
     for i in range(n_rows):
-        n_positive += side[i] > 0
-    positive = cost * n_rows / max(n_positive, 1)
-    negative = cost * n_rows / max(n_rows - n_positive, 1)
+        if side[i] > 0:
+            positive += mass[i]
+        else:
+            negative += mass[i]
+    total = cost * (positive + negative)
     for i in range(n_rows):
-        c = positive if side[i] > 0 else negative
+        c = mass[i] * total / (positive if side[i] > 0 else negative)
         space.cost[i], space.margin[i], space.loss[i] = c, 0.0, np.log(2.0)
         space.slope[i], space.bend[i] = -side[i] * c / 2, c / 4
     for j in range(columns.n_columns):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel
 from manylabel._kernels import router
+from manylabel._kernels.short import STEPS
 from manylabel._typing import (
     CSR,
     Array,
@@ -23,10 +24,9 @@ from manylabel._typing import (
 )
 from manylabel.base import MultiLabelClassifier
 from manylabel.trees._grower import Plan, grow_tree
-from manylabel.trees._nodes import Forest
+from manylabel.trees._nodes import LISTS, PER_NODE, Forest
 
 LIKELY = 0.5  # labels of a larger mean are predicted
-NOWHERE, UNSEEN = np.float32(-LIKELY), np.float32(-1 - LIKELY)  # scores without a leaf
 ROWS_AT_ONCE = 2048  # that route together; more gain little
 
 
@@ -49,11 +49,17 @@ class ForestClassifier(MultiLabelClassifier):
     roots_: Array
     children_: Array
     intercept_: Singles
-    weights_: CSR
-    leaves_: CSR
+    n_rows_: Array
+    weight_starts_: Array
+    weight_features_: Array
+    weight_bits_: Array
+    leaf_starts_: Array
+    leaf_labels_: Array
+    leaf_steps_: Array
+    gain_: Floats
     seen_: Bools
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
+    def fit(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> Self:
         """Grow the trees.
 
         Parameters
@@ -62,6 +68,9 @@ class ForestClassifier(MultiLabelClassifier):
             Features.
         Y : array or sparse array of shape (n_rows, n_labels)
             Labels, 0/1.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            How much each row counts, in splits, separators and leaves; ``max_leaf``
+            counts rows. A row of weight 0 is as if it were not there.
 
         Returns
         -------
@@ -70,17 +79,45 @@ class ForestClassifier(MultiLabelClassifier):
         """
         self._check_parameters()
         with self._undo_on_error():
-            known = self._forest() if self._goes_on() else None
+            known, widths = self._known()
             rows, labels = self._begin_fit(X, Y)
-            n_known = self._count_known(known)
+            n_known = sum(len(forest.roots) - 1 for forest in known)
+            self._check_known(n_known, widths)
+            mass = _validation.row_weights(sample_weight, rows.shape[0])
+            rows, labels, mass = rows[mass > 0], labels[mass > 0], mass[mass > 0]
             self.seen_ = np.bincount(labels.indices, minlength=labels.shape[1]) > 0
-            plan = self._plan(rows, labels)
+            self.gain_ = self._gain(labels)
+            plan = self._plan(rows, labels, mass / mass.mean())
             seeds = parallel.spawn_seeds(self.random_state, self.n_trees)[n_known:]
             grown = parallel.run(
                 grow_tree, ((plan, seed) for seed in seeds), self.n_jobs
             )
-            self._take(Forest.joined([*([known] if known else []), *grown]))
+            self._take(Forest.joined([*known, *grown]))
         return self
+
+    @property
+    def weights_(self) -> CSR:
+        """Weights of the separators, shape (n_nodes, n_features); made when asked."""
+        return self._forest().weights(self.n_features_in_)
+
+    @property
+    def leaves_(self) -> CSR:
+        """Share of the training rows of a leaf that have a label; made when asked."""
+        return self._forest().leaves(len(self.classes_))
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Size of the weights of each feature, times the rows routed by them.
+
+        Summed over all nodes, and scaled to a sum of 1; all 0 if nothing was split.
+        """
+        forest = self._forest()
+        weights = np.abs(forest.weights(self.n_features_in_).data)
+        routed = np.repeat(forest.n_rows, np.diff(forest.weight_starts))
+        total = np.bincount(
+            forest.weight_features, weights * routed, self.n_features_in_
+        )
+        return np.asarray(total / max(total.sum(), np.finfo(float).tiny))
 
     def merged(self, other: Self) -> Self:
         """Return a new forest of the trees of two, grown apart on the same data.
@@ -96,13 +133,15 @@ class ForestClassifier(MultiLabelClassifier):
             Has this forest's parameters but for ``n_trees``.
         """
         mine, theirs = self._forest(), other._forest()
-        if type(other) is not type(self) or not _same_widths(mine, theirs):
+        if type(other) is not type(self) or self._widths() != other._widths():
             raise ValueError(
                 f"other must be a {type(self).__name__} of {self.n_features_in_} "
                 f"features and {len(self.classes_)} labels. Got a "
                 f"{type(other).__name__} of {other.n_features_in_} and "
                 f"{len(other.classes_)}."
             )
+        if not np.array_equal(self.gain_, other.gain_):
+            raise ValueError("other must weigh labels the same: gain_ differs.")
         model = self._with(Forest.joined([mine, theirs]))
         model.seen_ = self.seen_ | other.seen_
         return model
@@ -131,13 +170,13 @@ class ForestClassifier(MultiLabelClassifier):
     def _weight(self, Y: CSR, gain: Floats) -> Floats:
         raise NotImplementedError
 
-    def _plan(self, X: CSR, Y: CSR) -> Plan:
-        gain = self._gain(Y)
+    def _plan(self, X: CSR, Y: CSR, mass: Floats) -> Plan:
         return Plan(
             X=X,
             Y=Y,
-            gain=gain,
-            weight=self._weight(Y, gain),
+            gain=self.gain_,
+            weight=self._weight(Y, self.gain_) * mass,
+            mass=mass,
             cost=self.C,
             bias=self.bias,
             max_leaf=self.max_leaf,
@@ -146,13 +185,7 @@ class ForestClassifier(MultiLabelClassifier):
 
     def _forest(self) -> Forest:
         check_is_fitted(self)
-        return Forest(
-            roots=self.roots_,
-            children=self.children_,
-            intercept=self.intercept_,
-            weights=self.weights_,
-            leaves=self.leaves_,
-        )
+        return Forest(*(getattr(self, f"{name}_") for name in Forest._fields))
 
     def _take(self, forest: Forest) -> None:
         for name, value in forest._asdict().items():
@@ -166,17 +199,16 @@ class ForestClassifier(MultiLabelClassifier):
         model._take(forest)
         return model
 
-    def _goes_on(self) -> bool:
-        return bool(self.warm_start) and hasattr(self, "roots_")
+    def _known(self) -> tuple[list[Forest], tuple[int, int] | None]:
+        """Return the trees that ``fit`` keeps, if any, and the widths of their data."""
+        if self.warm_start and hasattr(self, "roots_"):
+            return [self._forest()], self._widths()
+        return [], None
 
-    def _count_known(self, known: Forest | None) -> int:
-        """Return how many trees to keep, or refuse data that these did not see."""
-        if known is None:
-            return 0
-        n_known = len(known.roots) - 1
-        widths = (known.weights.shape[1], known.leaves.shape[1])
-        found = (self.n_features_in_, len(self.classes_))
-        if found != widths:
+    def _check_known(self, n_known: int, widths: tuple[int, int] | None) -> None:
+        """Refuse fewer trees than are known, and data that these did not see."""
+        found = self._widths()
+        if widths is not None and found != widths:
             raise ValueError(
                 f"X and Y must have {widths[0]} and {widths[1]} columns, as the trees "
                 f"that warm_start keeps. Got {found[0]} and {found[1]}."
@@ -186,41 +218,34 @@ class ForestClassifier(MultiLabelClassifier):
                 f"n_trees must be at least {n_known}, the trees that warm_start keeps. "
                 f"Got {self.n_trees}."
             )
-        return n_known
 
     def _reached(self, X: CSR) -> Array:
         """Return the leaf of each row in each tree."""
-        W = self.weights_
         out = np.empty((X.shape[0], len(self.roots_) - 1), np.int32)
         router.descend(
-            *(X.indptr, X.indices, X.data, X.shape[1], self.roots_, self.children_),
-            *(self.intercept_, W.indptr, W.indices, W.data, out),
+            *(X.indptr, X.indices, X.data, X.shape[1]),
+            *(self.roots_, self.children_, self.intercept_),
+            *(self.weight_starts_, self.weight_features_, self.weight_bits_, out),
         )
         return out
 
-    def _start(self) -> Singles:
-        """Return the score of each label where no leaf has it."""
-        return np.where(self.seen_, NOWHERE, UNSEEN)
+    def _leaf_lists(self) -> tuple[Array, Array, Array, router.Scale]:
+        """Return what the leaves hold, and how it is scored."""
+        unit = 1 / (STEPS * (len(self.roots_) - 1))
+        scale = router.Scale(self.gain_, self.seen_, unit, -LIKELY)
+        return self.leaf_starts_, self.leaf_labels_, self.leaf_steps_, scale
 
     def _scores(self, X: CSR) -> Array:
-        leaves = self.leaves_
-        out = np.empty((X.shape[0], leaves.shape[1]), np.float32)
-        router.mean_rows(
-            *(self._reached(X), leaves.indptr, leaves.indices, leaves.data),
-            *(LIKELY, self._start(), out),
-        )
+        out = np.empty((X.shape[0], len(self.gain_)), np.float32)
+        router.mean_rows(self._reached(X), *self._leaf_lists(), out)
         return out
 
     def _topk(self, X: CSR, k: int) -> CSR:
-        leaves = self.leaves_
-        shape = (X.shape[0], leaves.shape[1])
+        shape = (X.shape[0], len(self.gain_))
         k = min(k, shape[1])
         columns = np.empty((shape[0], k), np.int32)
         scores = np.empty((shape[0], k), np.float32)
-        router.best_of_rows(
-            *(self._reached(X), leaves.indptr, leaves.indices, leaves.data),
-            *(LIKELY, self._start(), columns, scores),
-        )
+        router.best_of_rows(self._reached(X), *self._leaf_lists(), columns, scores)
         order = np.argsort(columns, axis=1)
         columns = np.take_along_axis(columns, order, axis=1)
         scores = np.take_along_axis(scores, order, axis=1)
@@ -235,8 +260,10 @@ class ForestClassifier(MultiLabelClassifier):
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         """Cut rows so that there is work for every thread; at least one chunk."""
-        for start in range(0, max(1, X.shape[0]), ROWS_AT_ONCE):
-            yield (X[start : start + ROWS_AT_ONCE],)
+        if X.shape[0] <= ROWS_AT_ONCE:
+            return iter([(X,)])  # a slice of one row takes longer than its descent
+        starts = range(0, X.shape[0], ROWS_AT_ONCE)
+        return ((X[start : start + ROWS_AT_ONCE],) for start in starts)
 
     def _check_parameters(self) -> None:
         for name in ("n_trees", "max_leaf", "labels_per_leaf"):
@@ -244,26 +271,21 @@ class ForestClassifier(MultiLabelClassifier):
         _validation.number(self.C, "C", above=0)
         _validation.number(self.bias, "bias", least=0)
 
+    def _widths(self) -> tuple[int, int]:
+        return self.n_features_in_, len(self.classes_)
+
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         n_nodes, n_labels = int(self.roots_[-1]), len(self.classes_)
         return {
-            "children_": (n_nodes,),
-            "intercept_": (n_nodes,),
-            "weights_": (n_nodes, self.n_features_in_),
-            "leaves_": (n_nodes, n_labels),
+            **{f"{name}_": (n_nodes + 1,) for name in LISTS},
+            **{f"{name}_": (n_nodes,) for name in PER_NODE},
+            "gain_": (n_labels,),
             "seen_": (n_labels,),
         }
 
     def _check_state(self) -> None:
         super()._check_state()
-        self._forest().check()
-
-
-def _same_widths(one: Forest, other: Forest) -> bool:
-    return (one.weights.shape[1], one.leaves.shape[1]) == (
-        other.weights.shape[1],
-        other.leaves.shape[1],
-    )
+        self._forest().check(*self._widths())
 
 
 def ideal_weights(Y: CSR, gain: Floats) -> Floats:

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from manylabel._kernels import growth
 from manylabel._typing import CSR, Array, Floats
-from manylabel.trees._nodes import Forest
+from manylabel.trees._nodes import Forest, column_type
 
 
 @dataclass(frozen=True)
@@ -18,6 +17,7 @@ class Plan:
     Y: CSR
     gain: Floats  # of each label
     weight: Floats  # of each row, in the objective of the partition
+    mass: Floats  # of each row, in separators and leaves
     cost: float
     bias: float
     max_leaf: int
@@ -34,6 +34,7 @@ class Plan:
             y_indptr=self.Y.indptr,
             y_indices=self.Y.indices,
             weight=self.weight,
+            mass=self.mass,
             gain=self.gain,
             discount=1 / np.log2(np.arange(n_labels) + 2.0),
             bias=np.float32(self.bias),
@@ -68,10 +69,10 @@ def _seedling(plan: Plan) -> growth.Tree:
         intercept=np.empty(n_nodes, np.float32),
         w_indptr=np.zeros(n_nodes + 1, np.int64),
         w_indices=np.empty(plan.X.shape[1], np.int32),
-        w_data=np.empty(plan.X.shape[1], np.float32),
+        w_data=np.empty(plan.X.shape[1], np.uint16),
         leaf_indptr=np.zeros(n_nodes + 1, np.int64),
         leaf_indices=np.empty(plan.Y.nnz, np.int32),
-        leaf_data=np.empty(plan.Y.nnz, np.float32),
+        leaf_data=np.empty(plan.Y.nnz, np.uint16),
     )
     tree.bounds[0] = 0, n_rows
     return tree
@@ -94,21 +95,18 @@ def _enlarged(array: Array, used: int, size: int) -> Array:
 
 def _felled(plan: Plan, tree: growth.Tree, n_nodes: int) -> Forest:
     """Return the nodes alone, in no more memory than they need."""
+    n_weights, n_shares = tree.w_indptr[n_nodes], tree.leaf_indptr[n_nodes]
+    features = tree.w_indices[:n_weights].astype(column_type(plan.X.shape[1]))
+    labels = tree.leaf_indices[:n_shares].astype(column_type(plan.Y.shape[1]))
     return Forest(
         roots=np.array([0, n_nodes]),
         children=tree.children[:n_nodes].copy(),
         intercept=tree.intercept[:n_nodes].copy(),
-        weights=_csr(
-            tree.w_indptr, tree.w_indices, tree.w_data, n_nodes, plan.X.shape[1]
-        ),
-        leaves=_csr(
-            *(tree.leaf_indptr, tree.leaf_indices, tree.leaf_data),
-            *(n_nodes, plan.Y.shape[1]),
-        ),
+        n_rows=np.diff(tree.bounds[:n_nodes])[:, 0].astype(np.int32),
+        weight_starts=tree.w_indptr[: n_nodes + 1].copy(),
+        weight_features=features,
+        weight_bits=tree.w_data[:n_weights].copy(),
+        leaf_starts=tree.leaf_indptr[: n_nodes + 1].copy(),
+        leaf_labels=labels,
+        leaf_steps=tree.leaf_data[:n_shares].copy(),
     )
-
-
-def _csr(indptr: Array, indices: Array, data: Array, n_rows: int, width: int) -> CSR:
-    end = indptr[n_rows]
-    parts = (data[:end].copy(), indices[:end].copy(), indptr[: n_rows + 1].copy())
-    return sp.csr_array(parts, shape=(n_rows, width))

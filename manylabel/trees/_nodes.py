@@ -6,7 +6,16 @@ from typing import NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
+from manylabel._kernels.short import STEPS
 from manylabel._typing import CSR, Array, Singles
+
+PER_NODE = ("children", "intercept", "n_rows")
+# Lists of each node: where they start, and what they hold.
+LISTS = {
+    "weight_starts": ("weight_features", "weight_bits"),
+    "leaf_starts": ("leaf_labels", "leaf_steps"),
+}
+NOT_FINITE = 0x7F80  # exponent bits of a shortened number
 
 
 class Forest(NamedTuple):
@@ -20,75 +29,117 @@ class Forest(NamedTuple):
         First child, for scores of 0 and more; the second follows it. 0 in a leaf.
     intercept : ndarray of shape (n_nodes,)
         Of the separators; 0 in a leaf.
-    weights : csr_array of shape (n_nodes, n_features)
-        Of the separators; features ascend, and so they are summed.
-    leaves : csr_array of shape (n_nodes, n_labels)
-        Mean gain of each label among the training rows of a leaf, where not 0.
+    n_rows : ndarray of shape (n_nodes,)
+        Training rows that came by.
+    weight_starts : ndarray of shape (n_nodes + 1,)
+        Where the separators' weights start in the next two.
+    weight_features : ndarray of shape (n_weights,)
+        Features ascend within a node, and so they are summed.
+    weight_bits : ndarray of shape (n_weights,)
+        Upper halves of single-precision weights.
+    leaf_starts : ndarray of shape (n_nodes + 1,)
+        Where the labels of a leaf start in the next two.
+    leaf_labels : ndarray of shape (n_shares,)
+        Labels of the training rows of a leaf.
+    leaf_steps : ndarray of shape (n_shares,)
+        Share of these rows that have the label, 65535 steps being all.
     """
 
     roots: Array
     children: Array
     intercept: Singles
-    weights: CSR
-    leaves: CSR
+    n_rows: Array
+    weight_starts: Array
+    weight_features: Array
+    weight_bits: Array
+    leaf_starts: Array
+    leaf_labels: Array
+    leaf_steps: Array
 
     @classmethod
     def joined(cls, forests: Sequence[Self]) -> Self:
         """Return the trees of several forests, in order."""
-        sizes = [len(forest.children) for forest in forests]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        starts = [f.roots[:-1] + o for f, o in zip(forests, offsets, strict=False)]
+        joined = {
+            name: np.concatenate([getattr(forest, name) for forest in forests])
+            for name in ("intercept", "n_rows", *sum(LISTS.values(), ()))
+        }
+        for name in LISTS:
+            joined[name] = _end_to_end([getattr(forest, name) for forest in forests])
+        first = np.cumsum([0, *(len(forest.children) for forest in forests)])
         children = [
-            np.where(f.children > 0, f.children + o, 0)
-            for f, o in zip(forests, offsets, strict=False)
+            np.where(forest.children > 0, forest.children + start, 0)
+            for forest, start in zip(forests, first, strict=False)
         ]
         return cls(
-            roots=np.concatenate([*starts, offsets[-1:]]).astype(np.int64),
+            roots=_end_to_end([forest.roots for forest in forests]).astype(np.int64),
             children=np.concatenate(children).astype(np.int32),
-            intercept=np.concatenate([forest.intercept for forest in forests]),
-            weights=_stacked([forest.weights for forest in forests]),
-            leaves=_stacked([forest.leaves for forest in forests]),
+            **joined,
         )
 
     def head(self, n_trees: int) -> Self:
         """Return the first trees."""
         n_nodes = int(self.roots[n_trees])
-        return type(self)(
-            roots=self.roots[: n_trees + 1],
-            children=self.children[:n_nodes],
-            intercept=self.intercept[:n_nodes],
-            weights=_first_rows(self.weights, n_nodes),
-            leaves=_first_rows(self.leaves, n_nodes),
-        )
+        kept = {name: getattr(self, name)[:n_nodes] for name in PER_NODE}
+        for name, entries in LISTS.items():
+            kept[name] = getattr(self, name)[: n_nodes + 1]
+            for entry in entries:
+                kept[entry] = getattr(self, entry)[: kept[name][-1]]
+        return type(self)(roots=self.roots[: n_trees + 1], **kept)
 
-    def check(self) -> None:
+    def weights(self, n_features: int) -> CSR:
+        """Return the weights of the separators, shape (n_nodes, n_features)."""
+        weights = (self.weight_bits.astype(np.uint32) << 16).view(np.float32)
+        parts = (weights, self.weight_features, self.weight_starts)
+        return sp.csr_array(parts, shape=(len(self.children), n_features))
+
+    def leaves(self, n_labels: int) -> CSR:
+        """Return the shares of the labels, shape (n_nodes, n_labels)."""
+        shares = self.leaf_steps / np.float32(STEPS)
+        parts = (shares, self.leaf_labels, self.leaf_starts)
+        return sp.csr_array(parts, shape=(len(self.children), n_labels))
+
+    def check(self, n_features: int, n_labels: int) -> None:
         """Raise ValueError where a router would leave the arrays or not come home."""
         roots, children = self.roots, self.children
         nodes = np.arange(len(children))
-        if len(roots) < 1 or roots[0] != 0 or (np.diff(roots) < 1).any():
+        if len(roots) <= 1 or roots[0] != 0 or (np.diff(roots) < 1).any():
             raise ValueError("roots_ must rise from 0.")
         last = np.repeat(roots[1:], np.diff(roots)) - 1
         inner = children != 0
         if not ((children > nodes) & (children < last))[inner].all():
             raise ValueError("children_ must follow their parents within a tree.")
-        if not (np.isfinite(self.leaves.data) & (self.leaves.data > 0)).all():
-            raise ValueError("leaves_ must hold positive numbers.")
+        if (self.weight_bits & NOT_FINITE == NOT_FINITE).any():
+            raise ValueError("weight_bits_ must hold finite numbers.")
+        if (self.leaf_steps == 0).any():
+            raise ValueError("leaf_steps_ must hold positive numbers.")
+        for name, width in zip(LISTS, (n_features, n_labels), strict=True):
+            self._check_lists(name, width)
+
+    def _check_lists(self, name: str, width: int) -> None:
+        starts, (columns, numbers) = getattr(self, name), LISTS[name]
+        found = getattr(self, columns)
+        n_entries = len(found)
+        if (
+            starts[0] != 0
+            or starts[-1] != n_entries
+            or (np.diff(starts) < 0).any()
+            or len(getattr(self, numbers)) != n_entries
+        ):
+            raise ValueError(f"{name}_ must rise from 0 to the length of {columns}_.")
+        if n_entries and not 0 <= found.min() <= found.max() < width:
+            raise ValueError(f"{columns}_ must be under {width}.")
 
 
-def _stacked(matrices: Sequence[CSR]) -> CSR:
-    """Stack CSR arrays; unlike ``scipy.sparse.vstack``, keep the order of entries."""
-    n_entries = np.cumsum([0, *(m.nnz for m in matrices)])
-    shifted = [m.indptr[1:] + n for m, n in zip(matrices, n_entries, strict=False)]
-    width = np.int32 if n_entries[-1] < np.iinfo(np.int32).max else np.int64
-    indptr = np.concatenate([[0], *shifted]).astype(width)
-    indices = np.concatenate([m.indices for m in matrices]).astype(width)
-    data = np.concatenate([m.data for m in matrices])
-    return sp.csr_array(
-        (data, indices, indptr), (len(indptr) - 1, matrices[0].shape[1])
+def column_type(width: int) -> type:
+    """Return the smallest type that holds the columns of a matrix."""
+    return np.uint16 if width <= np.iinfo(np.uint16).max + 1 else np.int32
+
+
+def _end_to_end(starts: Sequence[Array]) -> Array:
+    """Return where the parts of several lists start when those stand end to end."""
+    offsets = np.cumsum([0, *(part[-1] for part in starts)])
+    shifted = [part[:-1] + n for part, n in zip(starts, offsets, strict=False)]
+    small = offsets[-1] <= np.iinfo(np.int32).max
+    return np.concatenate([*shifted, offsets[-1:]]).astype(
+        np.int32 if small else np.int64
     )
-
-
-def _first_rows(matrix: CSR, n_rows: int) -> CSR:
-    end = matrix.indptr[n_rows]
-    parts = (matrix.data[:end], matrix.indices[:end], matrix.indptr[: n_rows + 1])
-    return sp.csr_array(parts, shape=(n_rows, matrix.shape[1]))

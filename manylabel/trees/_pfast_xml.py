@@ -52,10 +52,16 @@ class PfastXML(ForestClassifier):
         First child of each node, the second follows it; 0 in a leaf.
     intercept_ : ndarray of shape (n_nodes,)
         Intercepts of the separators.
+    n_rows_ : ndarray of shape (n_nodes,)
+        Training rows that came by.
     weights_ : csr_array of shape (n_nodes, n_features)
-        Weights of the separators.
+        Weights of the separators; kept in 16 bits each, and made when asked for.
     leaves_ : csr_array of shape (n_nodes, n_labels)
-        Mean of ``y / p`` of each label among the training rows of a leaf.
+        Share of the training rows of a leaf that have a label; kept in 16 bits each.
+    gain_ : ndarray of shape (n_labels,)
+        Factor of each label's shares in its score.
+    feature_importances_ : ndarray of shape (n_features,)
+        Size of the weights times the rows routed by them; they sum to 1.
     seen_ : ndarray of shape (n_labels,)
         Whether a training row had the label. Others score -1.5.
 

@@ -10,11 +10,12 @@ from manylabel._kernels import router
 
 
 def descend(X, roots, children, intercept, weights):
-    X, weights = sp.csr_array(X), sp.csr_array(weights)
+    X, weights = sp.csr_array(X), sp.csr_array(np.float32(weights))
+    bits = (weights.data.view(np.uint32) >> 16).astype(np.uint16)
     out = np.empty((X.shape[0], len(roots) - 1), np.int32)
     router.descend(
         *(X.indptr, X.indices, X.data, X.shape[1], roots, children, intercept),
-        *(weights.indptr, weights.indices, weights.data, out),
+        *(weights.indptr, weights.indices, bits, out),
     )
     return out
 
@@ -39,36 +40,35 @@ def merges(draw):
     shares = rng.integers(1, 4, (n_nodes, n_labels)) / 4  # coarse, so scores tie
     shares *= rng.random(shares.shape) < 0.4
     leaves = rng.integers(0, n_nodes, (n_rows, n_trees)).astype(np.int32)
-    start = np.where(rng.random(n_labels) < 0.8, -0.25, -1).astype(np.float32)
-    return leaves, shares.astype(np.float32), start
+    gain = rng.integers(1, 3, n_labels).astype(float)
+    seen = (shares > 0).any(axis=0) | (rng.random(n_labels) < 0.7)
+    return leaves, sp.csr_array(shares), router.Scale(gain, seen, 1 / n_trees, -0.25)
 
 
-def merged(leaves, shares, start):
-    """Return the mean over the trees; a label that no leaf has is where it starts."""
-    mean = shares[leaves].mean(axis=1)
-    return np.where(mean > 0, mean - 0.25, start)
+def merged(leaves, shares, scale):
+    """Return the mean over the trees, times the gains; a label not seen is 1 lower."""
+    mean = shares.toarray()[leaves].mean(axis=1) * scale.gain
+    return mean + scale.shift - ~scale.seen
 
 
 @given(merges())
 def test_leaves_are_averaged(case):
-    leaves, shares, start = case
-    S = sp.csr_array(shares)
-    out = np.empty((len(leaves), len(start)), np.float32)
-    router.mean_rows(leaves, S.indptr, S.indices, S.data, 0.25, start, out)
+    leaves, S, scale = case
+    out = np.empty((len(leaves), S.shape[1]), np.float32)
+    router.mean_rows(leaves, S.indptr, S.indices, S.data, scale, out)
     assert_allclose(out, merged(*case), atol=1e-6)
 
 
 @given(merges(), st.integers(1, 12))
 def test_the_best_labels_are_the_head_of_the_mean(case, k):
-    leaves, shares, start = case
-    S, k = sp.csr_array(shares), min(k, len(start))
+    leaves, S, scale = case
+    k = min(k, S.shape[1])
     columns = np.empty((len(leaves), k), np.int32)
     scores = np.empty((len(leaves), k), np.float32)
-    router.best_of_rows(
-        leaves, S.indptr, S.indices, S.data, 0.25, start, columns, scores
-    )
-    whole = np.empty((len(leaves), len(start)), np.float32)
-    router.mean_rows(leaves, S.indptr, S.indices, S.data, 0.25, start, whole)
+    lists = (leaves, S.indptr, S.indices, S.data, scale)
+    router.best_of_rows(*lists, columns, scores)
+    whole = np.empty((len(leaves), S.shape[1]), np.float32)
+    router.mean_rows(*lists, whole)
     expected = np.argsort(-whole, axis=1, kind="stable")[:, :k]
     assert_array_equal(columns, expected)
     assert_array_equal(scores, np.take_along_axis(whole, expected, axis=1))
@@ -78,14 +78,14 @@ def test_the_best_labels_are_the_head_of_the_mean(case, k):
 def test_rows_meet_the_same_leaf_alone_as_in_company(seed, n_rows):
     rng = np.random.default_rng(seed)
     children = np.array([1, 3, 5, 0, 0, 0, 0], np.int32)  # a full tree of depth 2
-    weights = rng.normal(size=(7, 4)) * (rng.random((7, 4)) < 0.5)
+    weights = rng.integers(-99, 99, (7, 4)) * (rng.random((7, 4)) < 0.5) / 16
     forest = (np.array([0, 7]), children, rng.normal(size=7).astype(np.float32))
     X = (rng.normal(size=(n_rows, 4)) * (rng.random((n_rows, 4)) < 0.5)).astype("f")
-    together = descend(X, *forest, weights.astype(np.float32))
+    together = descend(X, *forest, weights)
     for row, leaf in zip(X, together, strict=True):
-        assert_array_equal(descend(row[None], *forest, weights.astype("f"))[0], leaf)
+        assert_array_equal(descend(row[None], *forest, weights)[0], leaf)
         at = 0
         while children[at]:
-            score = row.astype(float) @ weights[at].astype("f") + forest[2][at]
+            score = row.astype(float) @ weights[at] + forest[2][at]
             at = children[at] + int(score < 0)
         assert leaf[0] == at

@@ -20,12 +20,13 @@ def problems(draw):
     return X.astype(np.float32), side.astype(np.int8), draw(st.floats(0.1, 10))
 
 
-def solve(X, side, cost, *, tolerance=1e-5, max_newton=1000, seed=7):
+def solve(X, side, cost, *, mass=None, tolerance=1e-5, max_newton=1000, seed=7):
     X = sp.csc_array(X)
     columns = separator.Columns(*X.shape, X.indptr, X.indices, X.data)
     space = separator.workspace(*X.shape)
     state = np.array([seed], np.uint64)
-    separator.solve(columns, side, cost, tolerance, max_newton, state, space)
+    mass = np.ones(len(side)) if mass is None else mass
+    separator.solve(columns, side, mass, cost, tolerance, max_newton, state, space)
     return space.weights
 
 
@@ -70,6 +71,16 @@ def test_the_smaller_side_counts_as_much_as_the_larger(problem):
     expected = objective(X, side, cost, solve(X, side, cost))
     again = objective(X, side, cost, solve(doubled, sides, more))
     assert_allclose(again, expected, rtol=1e-3)
+
+
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_a_row_of_mass_two_counts_as_two_rows(problem, seed):
+    X, side, cost = problem
+    mass = np.random.default_rng(seed).integers(1, 4, len(side))
+    repeated = (np.repeat(X, mass, axis=0), np.repeat(side, mass), cost)
+    expected = objective(*repeated, solve(*repeated))
+    weighed = solve(X, side, cost, mass=mass.astype(float))
+    assert_allclose(objective(*repeated, weighed), expected, rtol=1e-3)
 
 
 def test_useless_features_get_no_weight():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from manylabel import FastXML, PfastXML, Propensity, evaluate, load, make_corpus, read
 from manylabel.exceptions import ArchiveError
@@ -91,7 +92,8 @@ def test_gains_of_a_power_of_two_scale_scores_and_change_no_split(problem):
     plain = FastXML(n_trees=3, C=10.0).fit(*problem)
     double = FastXML(n_trees=3, C=10.0, label_gain=2.0).fit(*problem)
     assert_array_equal(plain.children_, double.children_)
-    assert_array_equal(2 * plain.leaves_.data, double.leaves_.data)
+    scores = [model.decision_function(problem[0]) for model in (plain, double)]
+    assert_allclose(2 * (scores[0] + 0.5), scores[1] + 0.5, atol=1e-6)
 
 
 def test_leaves_hold_no_more_labels_than_asked_for(problem):
@@ -174,6 +176,8 @@ def test_unlike_forests_are_not_merged(problem):
         model.merged(narrow)
     with pytest.raises(ValueError, match="Got a PfastXML of 60 and 15"):
         model.merged(PfastXML(n_trees=1).fit(X, Y))
+    with pytest.raises(ValueError, match="must weigh labels the same"):
+        model.merged(FastXML(n_trees=1, label_gain=2.0).fit(X, Y))
 
 
 def test_a_warm_start_refuses_fewer_trees_and_other_data(problem):
@@ -187,8 +191,69 @@ def test_a_warm_start_refuses_fewer_trees_and_other_data(problem):
     assert_array_equal(model.decision_function(X), before)
 
 
-def test_weights_and_leaves_are_single_precision(problem):
+def test_a_weight_or_a_share_takes_four_bytes(problem):
+    state = FastXML(n_trees=2, C=10.0).fit(*problem).get_state()
+    for name in ("weight_features_", "weight_bits_", "leaf_labels_", "leaf_steps_"):
+        assert state[name].dtype == np.uint16
+
+
+def test_more_columns_than_16_bits_can_number_are_kept(problem):
+    X, Y = problem
+    far = sp.csr_array((X.data, X.indices + 70_000, X.indptr), shape=(200, 70_060))
+    many = sp.csr_array((Y.data, Y.indices + 70_000, Y.indptr), shape=(200, 70_015))
+    near, wide = (
+        FastXML(n_trees=3, C=10.0).fit(*data) for data in (problem, (far, many))
+    )
+    best = near.predict_topk(X, k=3), wide.predict_topk(far, k=3)
+    found = best[0].toarray()
+    assert_array_equal(best[1][:, 70_000:].toarray()[found > -0.5], found[found > -0.5])
+
+
+@each_forest
+def test_a_row_of_no_weight_is_as_if_it_were_not_there(forest, problem):
+    X, Y = problem
+    weight = np.random.default_rng(0).integers(0, 2, len(X.indptr) - 1)
+    kept = weight > 0
+    without = clone(forest).fit(X[kept], Y[kept])
+    assert_same_forest(clone(forest).fit(X, Y, sample_weight=weight), without)
+
+
+@each_forest
+def test_weights_count_in_proportion(forest, problem):
+    plain = clone(forest).fit(*problem)
+    assert_same_forest(
+        clone(forest).fit(*problem, sample_weight=np.full(200, 8.0)), plain
+    )
+
+
+def test_heavy_rows_are_learnt_better(problem):
+    X, Y = problem
+    heavy = np.arange(200) % 2 == 0
+    model = FastXML(n_trees=6, C=1.0)
+    found = []
+    for weight in (np.where(heavy, 50, 1), np.where(heavy, 1, 50)):
+        best = model.fit(X, Y, sample_weight=weight).predict_topk(X[heavy], k=1)
+        found.append(evaluate(Y[heavy], best, k=1)["P@1"])
+    assert found[0] > found[1] + 0.05
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.ones(3), r"sample_weight must have 200 values.* shape \(3,\)"),
+        (-np.ones(200), "sample_weight must hold finite.* Got -1 for row 0"),
+        (np.full(200, np.nan), "sample_weight must hold finite.* Got nan for row 0"),
+        (np.zeros(200), "sample_weight must be above 0"),
+    ],
+)
+def test_wrong_weights_are_refused(weight, message, problem):
+    with pytest.raises(ValueError, match=message):
+        FastXML(n_trees=1).fit(*problem, sample_weight=weight)
+
+
+def test_importances_are_weights_times_rows(problem):
     model = FastXML(n_trees=2, C=10.0).fit(*problem)
-    assert model.weights_.dtype == model.leaves_.dtype == np.float32
-    assert model.weights_.indices.dtype == model.leaves_.indices.dtype == np.int32
-    assert sp.issparse(model.predict(problem[0]))
+    expected = model.n_rows_ @ np.abs(model.weights_.toarray())
+    assert_allclose(model.feature_importances_, expected / expected.sum(), rtol=1e-5)
+    stump = FastXML(n_trees=1, max_leaf=500).fit(*problem)
+    assert_array_equal(stump.feature_importances_, 0)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel._kernels import router
+from manylabel._kernels.short import STEPS
 from manylabel.trees import _grower
 from manylabel.trees._forest import ideal_weights
 from manylabel.trees._grower import Plan, grow_tree
@@ -27,6 +28,7 @@ def plans(draw):
         Y=Y,
         gain=gain,
         weight=ideal_weights(Y, gain),
+        mass=rng.integers(1, 4, n_rows).astype(float),
         cost=draw(st.sampled_from([1.0, 30.0])),
         bias=draw(st.sampled_from([0.0, 1.0])),
         max_leaf=draw(st.integers(1, 10)),
@@ -35,10 +37,11 @@ def plans(draw):
 
 
 def reached(forest, X):
-    W, out = forest.weights, np.empty((X.shape[0], len(forest.roots) - 1), np.int32)
+    out = np.empty((X.shape[0], len(forest.roots) - 1), np.int32)
     router.descend(
         *(X.indptr, X.indices, X.data, X.shape[1], forest.roots, forest.children),
-        *(forest.intercept, W.indptr, W.indices, W.data, out),
+        *(forest.intercept, forest.weight_starts, forest.weight_features),
+        *(forest.weight_bits, out),
     )
     return out
 
@@ -46,16 +49,17 @@ def reached(forest, X):
 @given(plans())
 def test_a_leaf_keeps_the_best_mean_gains_of_the_rows_that_reach_it(plan):
     forest = grow_tree(plan, np.uint64(3))
-    forest.check()
-    leaves, gains = reached(forest, plan.X)[:, 0], plan.Y.toarray() * plan.gain
+    forest.check(plan.X.shape[1], plan.Y.shape[1])
+    leaves, shares = reached(forest, plan.X)[:, 0], forest.leaves(plan.Y.shape[1])
     for leaf in np.flatnonzero(forest.children == 0):
-        assert (leaves == leaf).any(), "no row reaches a leaf"
-        mean = gains[leaves == leaf].mean(axis=0)
-        best = np.argsort(-mean, kind="stable")[: plan.labels_per_leaf]
+        here = leaves == leaf
+        assert here.any(), "no row reaches a leaf"
+        mean = np.average(plan.Y.toarray()[here], axis=0, weights=plan.mass[here])
+        best = np.argsort(-mean * plan.gain, kind="stable")[: plan.labels_per_leaf]
         expected = np.zeros_like(mean)
         expected[best] = mean[best]
-        assert_allclose(forest.leaves.toarray()[leaf], expected, rtol=1e-6)
-    assert forest.leaves[forest.children > 0].nnz == 0
+        assert_allclose(shares.toarray()[leaf], expected, atol=1 / STEPS)
+    assert shares[forest.children > 0].nnz == 0
 
 
 @given(plans())
@@ -68,6 +72,7 @@ def test_small_nodes_are_not_split(plan):
             size[node] = size[child] + size[child + 1]
             assert size[node] > plan.max_leaf
     assert size[0] == plan.X.shape[0]
+    assert_array_equal(forest.n_rows, size)
 
 
 @given(plans())
@@ -89,7 +94,7 @@ def test_room_that_runs_out_changes_no_bit(plan):
 def test_joining_then_taking_the_head_gives_the_parts_back(plan):
     trees = [grow_tree(plan, np.uint64(seed)) for seed in range(3)]
     forest = Forest.joined(trees)
-    forest.check()
+    forest.check(plan.X.shape[1], plan.Y.shape[1])
     assert_same_forest(forest.head(3), forest)
     assert_same_forest(forest.head(2), Forest.joined(trees[:2]))
     assert_same_forest(Forest.joined([forest.head(1), *trees[1:]]), forest)
@@ -98,12 +103,8 @@ def test_joining_then_taking_the_head_gives_the_parts_back(plan):
 
 
 def assert_same_forest(one, other):
-    for name in ("roots", "children", "intercept"):
-        assert_array_equal(getattr(one, name), getattr(other, name))
-    for name in ("weights", "leaves"):
-        mine, theirs = getattr(one, name), getattr(other, name)
-        for part in ("indptr", "indices", "data"):
-            assert_array_equal(getattr(mine, part), getattr(theirs, part))
+    for name, mine, theirs in zip(Forest._fields, one, other, strict=True):
+        assert_array_equal(mine, theirs, err_msg=name)
 
 
 def test_ideal_weights_make_the_objective_ndcg():
@@ -119,10 +120,14 @@ def test_ideal_weights_make_the_objective_ndcg():
         ({"children": np.array([0, 1, 0], np.int32)}, "children_ must follow"),
         ({"children": np.array([2, 0, 0], np.int32)}, "children_ must follow"),
         ({"roots": np.array([1, 3])}, "roots_ must rise"),
-        (
-            {"leaves": sp.csr_array([[0.0], [-1.0], [1.0]])},
-            "leaves_ must hold positive",
-        ),
+        ({"leaf_steps": np.uint16([7, 0])}, "leaf_steps_ must hold positive"),
+        ({"leaf_steps": np.uint16([7])}, "leaf_starts_ must rise from 0 to the length"),
+        ({"leaf_labels": np.uint16([0, 1])}, "leaf_labels_ must be under 1"),
+        ({"leaf_labels": np.int32([0, -1])}, "leaf_labels_ must be under 1"),
+        ({"leaf_starts": np.int32([0, 1, 0, 2])}, "leaf_starts_ must rise"),
+        ({"leaf_starts": np.int32([0, 0, 1, 3])}, "leaf_starts_ must rise"),
+        ({"weight_features": np.uint16([2])}, "weight_features_ must be under 2"),
+        ({"weight_bits": np.uint16([0x7FC0])}, "weight_bits_ must hold finite"),
     ],
 )
 def test_nodes_that_lead_astray_are_refused(change, message):
@@ -130,9 +135,16 @@ def test_nodes_that_lead_astray_are_refused(change, message):
         roots=np.array([0, 3]),
         children=np.array([1, 0, 0], np.int32),
         intercept=np.zeros(3, np.float32),
-        weights=sp.csr_array((3, 2), dtype=np.float32),
-        leaves=sp.csr_array(np.float32([[0], [1], [1]])),
+        n_rows=np.int32([2, 1, 1]),
+        weight_starts=np.int32([0, 1, 1, 1]),
+        weight_features=np.uint16([1]),
+        weight_bits=np.uint16([0x3F80]),
+        leaf_starts=np.int32([0, 0, 1, 2]),
+        leaf_labels=np.uint16([0, 0]),
+        leaf_steps=np.uint16([STEPS, STEPS]),
     )
-    forest.check()
+    forest.check(n_features=2, n_labels=1)
+    assert_array_equal(forest.weights(2).toarray(), [[0, 1], [0, 0], [0, 0]])
+    assert_array_equal(forest.leaves(1).toarray(), [[0], [1], [1]])
     with pytest.raises(ValueError, match=message):
-        forest._replace(**change).check()
+        forest._replace(**change).check(n_features=2, n_labels=1)

@@ -1,0 +1,32 @@
+"""Numbers of 16 bits, half the memory of singles.
+
+A weight keeps the upper half of a single: all of its range, and two to three digits. A
+share, in (0, 1], counts steps of 1 / 65535.
+"""
+
+import numpy as np
+
+from manylabel._kernels._jit import kernel
+
+STEPS = 65535  # of a share of 1
+HALF = np.uint32(16)
+
+
+@kernel
+def shortened(weight):
+    """Return the upper half of a single, rounded to the nearest."""
+    bits = np.float32(weight).view(np.uint32)
+    even = (bits >> HALF) & np.uint32(1)
+    return np.uint16((bits + np.uint32(0x7FFF) + even) >> HALF)
+
+
+@kernel
+def lengthened(short):
+    """Return the single whose upper half is ``short``."""
+    return np.uint32(np.uint32(short) << HALF).view(np.float32)
+
+
+@kernel
+def steps(share):
+    """Return a share in (0, 1] in steps, at least one."""
+    return np.uint16(max(1.0, np.round(share * STEPS)))

@@ -270,7 +270,8 @@ def _is_known_kind(estimator: Any, X: Any) -> bool:
 
 def _canonical(matrix: Any, dtype: Any) -> CSR:
     """Return a CSR array with sorted, unique indices; the input is not touched."""
-    result = sp.csr_array(matrix, dtype=dtype)
+    known = isinstance(matrix, sp.csr_array) and matrix.dtype == dtype
+    result = matrix if known else sp.csr_array(matrix, dtype=dtype)
     if not result.has_canonical_format:
         result = result.copy()
         result.sum_duplicates()

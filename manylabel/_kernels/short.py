@@ -1,14 +1,14 @@
 """Numbers of 16 bits, half the memory of singles.
 
 A weight keeps the upper half of a single: all of its range, and two to three digits. A
-share, in (0, 1], counts steps of 1 / 65535.
+share, in (0, 1], counts steps of 1 / 65520, so those of up to ten rows are exact.
 """
 
 import numpy as np
 
 from manylabel._kernels._jit import kernel
 
-STEPS = 65535  # of a share of 1
+STEPS = 65520  # of a share of 1; a multiple of 1, 2, ..., 10
 HALF = np.uint32(16)
 
 

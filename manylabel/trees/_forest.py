@@ -229,11 +229,11 @@ class ForestClassifier(MultiLabelClassifier):
         )
         return out
 
-    def _leaf_lists(self) -> tuple[Array, Array, Array, router.Scale]:
+    def _leaf_lists(self) -> tuple[Any, ...]:
         """Return what the leaves hold, and how it is scored."""
         unit = 1 / (STEPS * (len(self.roots_) - 1))
-        scale = router.Scale(self.gain_, self.seen_, unit, -LIKELY)
-        return self.leaf_starts_, self.leaf_labels_, self.leaf_steps_, scale
+        lists = (self.leaf_starts_, self.leaf_labels_, self.leaf_steps_)
+        return (*lists, self.gain_, self.seen_, unit, -LIKELY)
 
     def _scores(self, X: CSR) -> Array:
         out = np.empty((X.shape[0], len(self.gain_)), np.float32)

@@ -42,7 +42,7 @@ class Forest(NamedTuple):
     leaf_labels : ndarray of shape (n_shares,)
         Labels of the training rows of a leaf.
     leaf_steps : ndarray of shape (n_shares,)
-        Share of these rows that have the label, 65535 steps being all.
+        Share of these rows that have the label, 65520 steps being all.
     """
 
     roots: Array

@@ -55,7 +55,7 @@ def merged(leaves, shares, scale):
 def test_leaves_are_averaged(case):
     leaves, S, scale = case
     out = np.empty((len(leaves), S.shape[1]), np.float32)
-    router.mean_rows(leaves, S.indptr, S.indices, S.data, scale, out)
+    router.mean_rows(leaves, S.indptr, S.indices, S.data, *scale, out)
     assert_allclose(out, merged(*case), atol=1e-6)
 
 
@@ -65,7 +65,7 @@ def test_the_best_labels_are_the_head_of_the_mean(case, k):
     k = min(k, S.shape[1])
     columns = np.empty((len(leaves), k), np.int32)
     scores = np.empty((len(leaves), k), np.float32)
-    lists = (leaves, S.indptr, S.indices, S.data, scale)
+    lists = (leaves, S.indptr, S.indices, S.data, *scale)
     router.best_of_rows(*lists, columns, scores)
     whole = np.empty((len(leaves), S.shape[1]), np.float32)
     router.mean_rows(*lists, whole)

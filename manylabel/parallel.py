@@ -1,6 +1,8 @@
-"""One way to run tasks side by side and one way to seed them."""
+"""One way to run tasks side by side, to watch them, and to seed them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -12,6 +14,8 @@ from sklearn.utils import check_random_state
 from manylabel._typing import RandomState
 
 T = TypeVar("T")
+Report = Callable[[int, int | None], Any]
+_report: ContextVar[Report | None] = ContextVar("report", default=None)
 
 
 def run(
@@ -27,12 +31,40 @@ def run(
     >>> run(pow, [(2, 3), (3, 2)], n_jobs=1)
     [8, 9]
     """
+    total = len(tasks) if isinstance(tasks, Sized) else None
     tasks = iter(tasks)
     first, second = list(islice(tasks, 1)), list(islice(tasks, 1))
     if not second:  # starting threads would take longer than a single row
         return [function(*task) for task in first]
     calls = (delayed(function)(*task) for task in chain(first, second, tasks))
-    return list(Parallel(n_jobs=n_jobs, prefer="threads")(calls))
+    report = _report.get()
+    if report is None:
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(calls))
+    # Not every backend can do this.
+    team = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    results = []
+    for result in team(calls):
+        results.append(result)
+        report(len(results), total)
+    return results
+
+
+@contextmanager
+def watched(report: Report) -> Iterator[None]:
+    """Call ``report`` with tasks done, and how many there are, as they finish.
+
+    Examples
+    --------
+    >>> with watched(print):
+    ...     _ = run(pow, [(2, 3), (3, 2)], n_jobs=1)
+    1 2
+    2 2
+    """
+    token = _report.set(report)
+    try:
+        yield
+    finally:
+        _report.reset(token)
 
 
 def spawn_seeds(random_state: RandomState, n_tasks: int) -> NDArray[np.uint64]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import print_json, print_table, working
+from manylabel.cli.console import print_json, print_table, status, working
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make
 from manylabel.exceptions import ArchiveError
@@ -46,12 +46,15 @@ def fit(
 
     Example: manylabel fit train.txt.gz --model bibtex/ --set C=0.5 --jobs 2
     """
+    from manylabel import parallel
+
     (estimator,) = make([learner], set_, {"n_jobs": jobs, "random_state": seed})
     _check_place(model)
     with working(f"Reading {file}"):
         data = DataFile(file, from_, label_names, zero_based, skip_bad_lines).read()
     start = time.perf_counter()
-    with working(f"Fitting {learner} to {len(data):,} rows, {data.n_labels:,} labels"):
+    what = f"Fitting {learner} to {len(data):,} rows, {data.n_labels:,} labels"
+    with status(what) as show, parallel.watched(lambda *done: show(_news(*done))):
         estimator.fit(data.X, data.Y)
     seconds = time.perf_counter() - start
     _remember(estimator, data)
@@ -70,6 +73,10 @@ def fit(
     else:
         cells = ((k, v if isinstance(v, str) else f"{v:,}") for k, v in figures.items())
         print_table(["", "value"], cells, title=f"Fitted on {file}")
+
+
+def _news(done: int, total: int | None) -> str:
+    return f"{done} of {total} parts" if total else f"{done} parts"
 
 
 def _check_place(model: Path) -> None:

@@ -49,7 +49,7 @@ class ForestClassifier(MultiLabelClassifier):
     roots_: Array
     children_: Array
     intercept_: Singles
-    n_rows_: Array
+    node_rows_: Array
     weight_starts_: Array
     weight_features_: Array
     weight_bits_: Array
@@ -90,7 +90,7 @@ class ForestClassifier(MultiLabelClassifier):
             plan = self._plan(rows, labels, mass / mass.mean())
             seeds = parallel.spawn_seeds(self.random_state, self.n_trees)[n_known:]
             grown = parallel.run(
-                grow_tree, ((plan, seed) for seed in seeds), self.n_jobs
+                grow_tree, [(plan, seed) for seed in seeds], self.n_jobs
             )
             self._take(Forest.joined([*known, *grown]))
         return self
@@ -113,7 +113,7 @@ class ForestClassifier(MultiLabelClassifier):
         """
         forest = self._forest()
         weights = np.abs(forest.weights(self.n_features_in_).data)
-        routed = np.repeat(forest.n_rows, np.diff(forest.weight_starts))
+        routed = np.repeat(forest.node_rows, np.diff(forest.weight_starts))
         total = np.bincount(
             forest.weight_features, weights * routed, self.n_features_in_
         )
@@ -229,7 +229,9 @@ class ForestClassifier(MultiLabelClassifier):
         )
         return out
 
-    def _leaf_lists(self) -> tuple[Any, ...]:
+    def _leaf_lists(
+        self,
+    ) -> tuple[Array, Array, Array, Floats, Bools, float, float]:
         """Return what the leaves hold, and how it is scored."""
         unit = 1 / (STEPS * (len(self.roots_) - 1))
         lists = (self.leaf_starts_, self.leaf_labels_, self.leaf_steps_)

@@ -102,7 +102,7 @@ def _felled(plan: Plan, tree: growth.Tree, n_nodes: int) -> Forest:
         roots=np.array([0, n_nodes]),
         children=tree.children[:n_nodes].copy(),
         intercept=tree.intercept[:n_nodes].copy(),
-        n_rows=np.diff(tree.bounds[:n_nodes])[:, 0].astype(np.int32),
+        node_rows=np.diff(tree.bounds[:n_nodes])[:, 0].astype(np.int32),
         weight_starts=tree.w_indptr[: n_nodes + 1].copy(),
         weight_features=features,
         weight_bits=tree.w_data[:n_weights].copy(),

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from manylabel._kernels.short import STEPS
 from manylabel._typing import CSR, Array, Singles
 
-PER_NODE = ("children", "intercept", "n_rows")
+PER_NODE = ("children", "intercept", "node_rows")
 # Lists of each node: where they start, and what they hold.
 LISTS = {
     "weight_starts": ("weight_features", "weight_bits"),
@@ -29,7 +29,7 @@ class Forest(NamedTuple):
         First child, for scores of 0 and more; the second follows it. 0 in a leaf.
     intercept : ndarray of shape (n_nodes,)
         Of the separators; 0 in a leaf.
-    n_rows : ndarray of shape (n_nodes,)
+    node_rows : ndarray of shape (n_nodes,)
         Training rows that came by.
     weight_starts : ndarray of shape (n_nodes + 1,)
         Where the separators' weights start in the next two.
@@ -48,7 +48,7 @@ class Forest(NamedTuple):
     roots: Array
     children: Array
     intercept: Singles
-    n_rows: Array
+    node_rows: Array
     weight_starts: Array
     weight_features: Array
     weight_bits: Array
@@ -61,7 +61,7 @@ class Forest(NamedTuple):
         """Return the trees of several forests, in order."""
         joined = {
             name: np.concatenate([getattr(forest, name) for forest in forests])
-            for name in ("intercept", "n_rows", *sum(LISTS.values(), ()))
+            for name in ("intercept", "node_rows", *sum(LISTS.values(), ()))
         }
         for name in LISTS:
             joined[name] = _end_to_end([getattr(forest, name) for forest in forests])

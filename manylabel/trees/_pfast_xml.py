@@ -52,7 +52,7 @@ class PfastXML(ForestClassifier):
         First child of each node, the second follows it; 0 in a leaf.
     intercept_ : ndarray of shape (n_nodes,)
         Intercepts of the separators.
-    n_rows_ : ndarray of shape (n_nodes,)
+    node_rows_ : ndarray of shape (n_nodes,)
         Training rows that came by.
     weights_ : csr_array of shape (n_nodes, n_features)
         Weights of the separators; kept in 16 bits each, and made when asked for.

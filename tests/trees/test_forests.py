@@ -1,12 +1,23 @@
 """FastXML and PfastXML: their laws, their figures, their refusals."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from manylabel import FastXML, PfastXML, Propensity, evaluate, load, make_corpus, read
+from manylabel import (
+    FastXML,
+    PfastXML,
+    Propensity,
+    evaluate,
+    load,
+    make_corpus,
+    parallel,
+    read,
+)
 from manylabel.exceptions import ArchiveError
 
 # The authors' program with 50 trees: P@1, P@3, P@5.
@@ -69,6 +80,21 @@ def test_merging_adds_the_trees_of_the_other(problem):
     assert merged.n_trees == 4
     assert_allclose(merged.decision_function(problem[0]), expected / 4, atol=1e-6)
     assert_same_forest(merged.trimmed(3), one)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_between_trees_leaves_the_forest_as_it_was(n_jobs, problem):
+    model = FastXML(n_trees=2, C=10.0, n_jobs=n_jobs).fit(*problem)
+    before = deepcopy(model)
+
+    def stop(done, total):
+        assert total == 9
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with parallel.watched(stop), pytest.raises(KeyboardInterrupt):
+        model.set_params(n_trees=9).fit(*problem)
+    assert_same_forest(model, before)
 
 
 def test_propensities_of_one_make_it_a_dcg_forest(problem):
@@ -253,7 +279,7 @@ def test_wrong_weights_are_refused(weight, message, problem):
 
 def test_importances_are_weights_times_rows(problem):
     model = FastXML(n_trees=2, C=10.0).fit(*problem)
-    expected = model.n_rows_ @ np.abs(model.weights_.toarray())
+    expected = model.node_rows_ @ np.abs(model.weights_.toarray())
     assert_allclose(model.feature_importances_, expected / expected.sum(), rtol=1e-5)
     stump = FastXML(n_trees=1, max_leaf=500).fit(*problem)
     assert_array_equal(stump.feature_importances_, 0)

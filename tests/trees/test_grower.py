@@ -72,7 +72,7 @@ def test_small_nodes_are_not_split(plan):
             size[node] = size[child] + size[child + 1]
             assert size[node] > plan.max_leaf
     assert size[0] == plan.X.shape[0]
-    assert_array_equal(forest.n_rows, size)
+    assert_array_equal(forest.node_rows, size)
 
 
 @given(plans())
@@ -135,7 +135,7 @@ def test_nodes_that_lead_astray_are_refused(change, message):
         roots=np.array([0, 3]),
         children=np.array([1, 0, 0], np.int32),
         intercept=np.zeros(3, np.float32),
-        n_rows=np.int32([2, 1, 1]),
+        node_rows=np.int32([2, 1, 1]),
         weight_starts=np.int32([0, 1, 1, 1]),
         weight_features=np.uint16([1]),
         weight_bits=np.uint16([0x3F80]),

@@ -1,5 +1,6 @@
 """One way to run tasks side by side, to watch them, and to seed them."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -42,10 +43,16 @@ def run(
         return list(Parallel(n_jobs=n_jobs, prefer="threads")(calls))
     # Not every backend can do this.
     team = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    results = []
-    for result in team(calls):
-        results.append(result)
-        report(len(results), total)
+    results, finished = [], team(calls)
+    try:
+        for result in finished:
+            results.append(result)
+            report(len(results), total)
+    except BaseException:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of tasks done for nothing
+            finished.close()
+        raise
     return results
 
 

@@ -68,11 +68,12 @@ def fit(
         "seconds": round(seconds, 3),
         "megabytes": round(sum(f.stat().st_size for f in model.iterdir()) / 1e6, 3),
     }
-    if json:
-        print_json(figures)
-    else:
-        cells = ((k, v if isinstance(v, str) else f"{v:,}") for k, v in figures.items())
-        print_table(["", "value"], cells, title=f"Fitted on {file}")
+    print_json(figures) if json else _print_figures(figures, f"Fitted on {file}")
+
+
+def _print_figures(figures: dict[str, Any], title: str) -> None:
+    cells = ((k, v if isinstance(v, str) else f"{v:,}") for k, v in figures.items())
+    print_table(["", "value"], cells, title=title)
 
 
 def _news(done: int, total: int | None) -> str:

@@ -14,6 +14,7 @@ from manylabel.cli.convert import convert
 from manylabel.cli.demo import demo
 from manylabel.cli.describe import describe
 from manylabel.cli.evaluate import evaluate
+from manylabel.cli.explain import explain
 from manylabel.cli.fit import fit
 from manylabel.cli.interrupts import Interrupts
 from manylabel.cli.predict import predict
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (demo, describe, convert, fit, predict, evaluate, stream, warmup):
+for verb in (demo, describe, convert, fit, predict, evaluate, explain, stream, warmup):
     app.command()(verb)
 
 

@@ -23,6 +23,7 @@ from manylabel._typing import (
     Singles,
 )
 from manylabel.base import MultiLabelClassifier
+from manylabel.trees._explanation import Explanation, explain
 from manylabel.trees._grower import Plan, grow_tree
 from manylabel.trees._nodes import LISTS, PER_NODE, Forest
 
@@ -163,6 +164,31 @@ class ForestClassifier(MultiLabelClassifier):
         most = len(forest.roots) - 1
         check_scalar(n_trees, "n_trees", Integral, min_val=1, max_val=most)
         return self._with(forest.head(int(n_trees)))
+
+    def explain(self, X: MatrixLike, k: int = 5) -> Explanation:
+        """Return why a row gets its labels: its way through the trees.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (1, n_features)
+            Features of one row.
+        k : int, default=5
+            How many labels.
+
+        Returns
+        -------
+        Explanation
+            Has ``labels``, ``features`` and ``paths``; printed, it is in words.
+        """
+        row = self._known_features(X)
+        if row.shape[0] != 1:
+            raise ValueError(f"X must be one row to explain. Got {row.shape[0]}.")
+        best = self.predict_topk(row, k)
+        order = np.argsort(-best.data, kind="stable")
+        labels = zip(
+            best.indices[order].tolist(), best.data[order].tolist(), strict=True
+        )
+        return explain(self._forest(), row, self._reached(row)[0], list(labels))
 
     def _gain(self, Y: CSR) -> Floats:
         raise NotImplementedError

@@ -52,6 +52,8 @@ class Workspace(NamedTuple):
     bend: object  # (n_rows,) second derivative
     move: object  # (n_rows,) d.x
     force: object  # (n_rows,) bend * move
+    next_loss: object  # (n_rows,) loss after the step that is tried
+    small: object  # (n_rows,) exp(-|margin|) after that step
 
 
 @kernel
@@ -63,6 +65,8 @@ def workspace(n_rows, n_columns):
         np.empty(n_columns),
         np.empty(n_columns),
         np.empty(n_columns, np.int64),
+        np.empty(n_rows),
+        np.empty(n_rows),
         np.empty(n_rows),
         np.empty(n_rows),
         np.empty(n_rows),
@@ -245,7 +249,9 @@ def _loss_change(n_rows, side, scale, space):
     for i in range(n_rows):
         move = scale * space.move[i]
         margin = space.margin[i] + move
-        loss = max(margin, 0.0) + np.log(1.0 + np.exp(-abs(margin)))
+        small = np.exp(-abs(margin))
+        loss = max(margin, 0.0) + np.log(1.0 + small)
+        space.small[i], space.next_loss[i] = small, loss
         # log(1 + exp(-m)) is log(1 + exp(m)) - m.
         own = loss - space.loss[i] - (move if side[i] > 0 else 0.0)
         change += space.cost[i] * own
@@ -258,9 +264,8 @@ def _take_step(columns, side, scale, space):
         space.weights[j] = space.target[j]
     for i in range(columns.n_rows):
         space.margin[i] += scale * space.move[i]
-        margin = space.margin[i]
-        small = np.exp(-abs(margin))
-        space.loss[i] = max(margin, 0.0) + np.log(1.0 + small)
+        margin, small = space.margin[i], space.small[i]
+        space.loss[i] = space.next_loss[i]
         share = (1.0 if margin > 0.0 else small) / (1.0 + small)  # sigmoid of margin
         space.slope[i] = space.cost[i] * (share - (1.0 if side[i] > 0 else 0.0))
         space.bend[i] = space.cost[i] * share * (1.0 - share)

@@ -21,6 +21,7 @@ from manylabel.metrics.ranking import (
     precision_at_k,
     recall_at_k,
 )
+from manylabel.metrics.resolve import as_metric
 from manylabel.metrics.sets import (
     MacroF1,
     MeanCost,
@@ -42,6 +43,7 @@ __all__ = [
     "PSPAtK",
     "PrecisionAtK",
     "RecallAtK",
+    "as_metric",
     "coverage_at_k",
     "f1_at_k",
     "macro_f1",

@@ -196,6 +196,47 @@ def best_of_rows(
 
 
 @kernel
+def list_rows(
+    leaves,
+    leaf_indptr,
+    leaf_indices,
+    leaf_data,
+    gain,
+    unit,
+    most,
+    indptr,
+    columns,
+    means,
+):
+    """Write the labels that the leaves of each row have, by column, and their means.
+
+    Of more than ``most`` the best are written, among equal ones those of the lower
+    columns. The last three arguments are filled as a CSR array.
+    """
+    n_labels = gain.shape[0]
+    total, met = np.zeros(n_labels), np.empty(n_labels, np.int64)
+    listed = np.empty(n_labels, np.float32)
+    for i in range(leaves.shape[0]):
+        n_met = _add_leaves(i, leaves, leaf_indptr, leaf_indices, leaf_data, total, met)
+        labels = np.sort(met[:n_met])
+        for n in range(n_met):
+            label = np.uintp(labels[n])
+            listed[n] = total[label] * gain[label] * unit
+            total[label] = 0.0
+        least, n_equal = np.float32(-np.inf), 0
+        if n_met > most:
+            least = np.partition(listed[:n_met], n_met - most)[n_met - most]
+            n_equal = most - (listed[:n_met] > least).sum()
+        end = np.int64(indptr[i])
+        for n in range(n_met):
+            if listed[n] > least or (n_equal > 0 and listed[n] == least):
+                n_equal -= listed[n] == least
+                columns[end], means[end] = labels[n], listed[n]
+                end += 1
+        indptr[i + 1] = end
+
+
+@kernel
 def _base(label, scale):
     """Return the score of a label that no leaf of the row has."""
     return np.float32(scale.shift if scale.seen[label] else scale.shift - 1.0)

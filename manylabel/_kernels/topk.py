@@ -5,6 +5,8 @@ not NaN. A bounded heap makes a row of L scores cost O(L + k log k log(L / k)) o
 average.
 """
 
+import numpy as np
+
 from manylabel._kernels._jit import kernel
 
 
@@ -28,6 +30,33 @@ def csr_rows(s_indptr, s_indices, s_data, k, out_columns):
         out[:k] = -1
         for j in range(best_positions(s_data[row], k, out)):
             out[j] = indices[out[j]]
+
+
+@kernel
+def filled_rows(s_indptr, s_indices, s_data, seen, others, columns, scores):
+    """Write the best labels of each row and their scores, best first.
+
+    Labels that a row does not list follow by column: those seen in training, of score
+    ``others[0]``, then the rest, of score ``others[1]``.
+    """
+    listed = np.zeros(seen.shape[0], np.bool_)
+    for i in range(columns.shape[0]):
+        row = slice(s_indptr[i], s_indptr[i + 1])
+        labels, data, best = s_indices[row], s_data[row], columns[i]
+        n_best = best_positions(data, best.shape[0], best)
+        for n in range(n_best):
+            scores[i, n], best[n] = data[best[n]], labels[best[n]]
+        if n_best == best.shape[0]:
+            continue
+        listed[labels] = True
+        for kind in range(2):
+            label = 0
+            while n_best < best.shape[0] and label < seen.shape[0]:
+                if seen[label] == (kind == 0) and not listed[label]:
+                    best[n_best], scores[i, n_best] = label, others[kind]
+                    n_best += 1
+                label += 1
+        listed[labels] = False
 
 
 @kernel

@@ -31,6 +31,11 @@ class FastXML(ForestClassifier):
         Value of a constant feature, whose weight is regularised as the others.
     label_gain : array of shape (n_labels,), float or None, default=None
         What it is worth to rank a label high; also scales its score. None is 1.
+    cost : str, object with ``from_counts`` or None, default=None
+        What ``predict`` is to make small, per row: its threshold is then chosen on a
+        tenth of the rows, by a smaller forest grown on the others. ``"f1"``,
+        ``"accuracy"``, ``"hamming"`` ...; see :func:`manylabel.losses.as_cost`. None,
+        or fewer than 10 rows: the threshold is one half.
     warm_start : bool, default=False
         Let ``fit`` keep the trees there are and grow those that ``n_trees`` asks for.
         With an integer ``random_state``, and the same data, that is the same forest.
@@ -59,8 +64,10 @@ class FastXML(ForestClassifier):
         Factor of each label's shares in its score.
     feature_importances_ : ndarray of shape (n_features,)
         Size of the weights times the rows routed by them; they sum to 1.
+    threshold_ : float
+        Labels of a larger mean are predicted; scores are means less this.
     seen_ : ndarray of shape (n_labels,)
-        Whether a training row had the label. Others score -1.5.
+        Whether a training row had the label. Others score 1 less than any other.
 
     Notes
     -----
@@ -93,6 +100,7 @@ class FastXML(ForestClassifier):
         C: float = 1.0,
         bias: float = 1.0,
         label_gain: Any = None,
+        cost: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
@@ -103,6 +111,7 @@ class FastXML(ForestClassifier):
         self.C = C
         self.bias = bias
         self.label_gain = label_gain
+        self.cost = cost
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -1,6 +1,7 @@
 """What the forests have in common."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -23,12 +24,16 @@ from manylabel._typing import (
     Singles,
 )
 from manylabel.base import MultiLabelClassifier
+from manylabel.losses import CountedCost, as_cost
+from manylabel.trees import _pilot
 from manylabel.trees._explanation import Explanation, explain
 from manylabel.trees._grower import Plan, grow_tree
+from manylabel.trees._lists import Lists
 from manylabel.trees._nodes import LISTS, PER_NODE, Forest
 
-LIKELY = 0.5  # labels of a larger mean are predicted
+LIKELY = 0.5  # labels of a larger mean are predicted, unless a cost is named
 ROWS_AT_ONCE = 2048  # that route together; more gain little
+MOST_PAIRS = 1 << 28  # of a row and a label that predict_proba returns: 1 GB
 
 
 class ForestClassifier(MultiLabelClassifier):
@@ -43,6 +48,7 @@ class ForestClassifier(MultiLabelClassifier):
     labels_per_leaf: int
     C: float
     bias: float
+    cost: Any
     warm_start: bool
     n_jobs: int | None
     random_state: RandomState
@@ -59,6 +65,7 @@ class ForestClassifier(MultiLabelClassifier):
     leaf_steps_: Array
     gain_: Floats
     seen_: Bools
+    threshold_: float
 
     def fit(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> Self:
         """Grow the trees.
@@ -89,12 +96,36 @@ class ForestClassifier(MultiLabelClassifier):
             self.seen_ = np.bincount(labels.indices, minlength=labels.shape[1]) > 0
             self.gain_ = self._gain(labels)
             plan = self._plan(rows, labels, mass / mass.mean())
-            seeds = parallel.spawn_seeds(self.random_state, self.n_trees)[n_known:]
-            grown = parallel.run(
-                grow_tree, [(plan, seed) for seed in seeds], self.n_jobs
-            )
-            self._take(Forest.joined([*known, *grown]))
+            seeds = parallel.spawn_seeds(self.random_state, self.n_trees)
+            self._take(Forest.joined([*known, *self._grown(plan, seeds[n_known:])]))
+            self._summarise(plan)
+            self._settle(plan, seeds)
         return self
+
+    def predict_proba(self, X: MatrixLike) -> Singles:
+        """Return how probable each label is, by the leaves alone.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_labels)
+            The mean over the trees of the label's frequency, in which it counts its
+            gain; at most 1. Dense: for many labels use ``predict_topk``.
+        """
+        X = self._known_features(X)
+        n_rows, n_labels = X.shape[0], len(self.classes_)
+        if n_rows * n_labels > MOST_PAIRS:
+            raise ValueError(
+                f"X must have at most {MOST_PAIRS // n_labels} rows for {n_labels} "
+                f"labels; use predict_topk or fewer rows. Got {n_rows} rows."
+            )
+        tasks = ((chunk, 0.0) for (chunk,) in self._chunks(X))
+        means = parallel.run(self._means, tasks, self.n_jobs)
+        return np.clip(np.concatenate(means), 0, 1)
 
     @property
     def weights_(self) -> CSR:
@@ -256,29 +287,79 @@ class ForestClassifier(MultiLabelClassifier):
         return out
 
     def _leaf_lists(
-        self,
+        self, threshold: float
     ) -> tuple[Array, Array, Array, Floats, Bools, float, float]:
         """Return what the leaves hold, and how it is scored."""
         unit = 1 / (STEPS * (len(self.roots_) - 1))
         lists = (self.leaf_starts_, self.leaf_labels_, self.leaf_steps_)
-        return (*lists, self.gain_, self.seen_, unit, -LIKELY)
+        return (*lists, self.gain_, self.seen_, unit, -threshold)
+
+    def _grown(self, plan: Plan, seeds: Array) -> list[Forest]:
+        return parallel.run(grow_tree, [(plan, seed) for seed in seeds], self.n_jobs)
+
+    def _summarise(self, plan: Plan) -> None:
+        """Learn what is to be learnt from the rows beside the trees."""
+
+    def _settle(self, plan: Plan, seeds: Array) -> None:
+        """Choose, when all else is learnt, how means become scores."""
+        self.threshold_ = LIKELY
+        pilot = self._pilot(plan, seeds) if self.cost is not None else None
+        if pilot is not None:
+            model, X, Y = pilot
+            self.threshold_ = self._best_threshold(model._listed(X, _pilot.DEPTH), Y)
+
+    def _pilot(self, plan: Plan, seeds: Array) -> tuple[Self, CSR, CSR] | None:
+        """Return a smaller forest grown without some rows, and these rows.
+
+        The first seeds serve again, so that the trees do not depend on the pilot.
+        None if there are too few rows.
+        """
+        parts = _pilot.divided(plan.X.shape[0], int(seeds[0]))
+        if parts is None:
+            return None
+        held, rest = parts
+        by_row = ("X", "Y", "weight", "mass")
+        part = replace(plan, **{name: getattr(plan, name)[rest] for name in by_row})
+        trees = self._grown(part, seeds[: _pilot.N_TREES])
+        model = self._with(Forest.joined(trees))
+        model.seen_ = np.bincount(part.Y.indices, minlength=part.Y.shape[1]) > 0
+        model._summarise(part)
+        return model, plan.X[held], plan.Y[held]
+
+    def _best_threshold(self, scores: Lists, Y: CSR) -> float:
+        cost: Any = as_cost(self.cost)
+        return _pilot.best_threshold(scores, Y, self._worth(), cost)
+
+    def _worth(self) -> Floats:
+        """Return how many true labels a recorded one stands for."""
+        return np.ones(len(self.classes_))
 
     def _scores(self, X: CSR) -> Array:
+        return self._means(X, self.threshold_)
+
+    def _means(self, X: CSR, threshold: float) -> Singles:
+        """Return the mean of the leaves of each row, less a threshold."""
         out = np.empty((X.shape[0], len(self.gain_)), np.float32)
-        router.mean_rows(self._reached(X), *self._leaf_lists(), out)
+        router.mean_rows(self._reached(X), *self._leaf_lists(threshold), out)
         return out
 
     def _topk(self, X: CSR, k: int) -> CSR:
-        shape = (X.shape[0], len(self.gain_))
-        k = min(k, shape[1])
-        columns = np.empty((shape[0], k), np.int32)
-        scores = np.empty((shape[0], k), np.float32)
-        router.best_of_rows(self._reached(X), *self._leaf_lists(), columns, scores)
-        order = np.argsort(columns, axis=1)
-        columns = np.take_along_axis(columns, order, axis=1)
-        scores = np.take_along_axis(scores, order, axis=1)
-        indptr = np.arange(0, columns.size + 1, k)
-        return sp.csr_array((scores.ravel(), columns.ravel(), indptr), shape)
+        n_labels = len(self.gain_)
+        columns = np.empty((X.shape[0], min(k, n_labels)), np.int32)
+        scores = np.empty(columns.shape, np.float32)
+        lists = self._leaf_lists(self.threshold_)
+        router.best_of_rows(self._reached(X), *lists, columns, scores)
+        return by_column(columns, scores, n_labels)
+
+    def _listed(self, X: CSR, most: int) -> Lists:
+        """Return the means of the labels that the leaves of a row have, the largest."""
+        indptr = np.zeros(X.shape[0] + 1, np.int64)
+        labels = np.empty(X.shape[0] * min(most, len(self.gain_)), np.int32)
+        means = np.empty(labels.shape, np.float32)
+        lists = (self.leaf_starts_, self.leaf_labels_, self.leaf_steps_, self.gain_)
+        unit = 1 / (STEPS * (len(self.roots_) - 1))
+        router.list_rows(self._reached(X), *lists, unit, most, indptr, labels, means)
+        return Lists(indptr, labels[: indptr[-1]], means[: indptr[-1]])
 
     def _labels(self, X: CSR) -> CSR:
         parts = [
@@ -298,6 +379,12 @@ class ForestClassifier(MultiLabelClassifier):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         _validation.number(self.C, "C", above=0)
         _validation.number(self.bias, "bias", least=0)
+        given = "f1" if self.cost is None else self.cost
+        if not isinstance(as_cost(given), CountedCost):
+            raise ValueError(
+                "cost must depend on counts, for a threshold to be chosen: a name or "
+                f"an object with from_counts. Got {self.cost!r}."
+            )
 
     def _widths(self) -> tuple[int, int]:
         return self.n_features_in_, len(self.classes_)
@@ -313,7 +400,19 @@ class ForestClassifier(MultiLabelClassifier):
 
     def _check_state(self) -> None:
         super()._check_state()
+        if not np.isfinite(self.threshold_):
+            raise ValueError(f"threshold_ must be finite. Got {self.threshold_}.")
         self._forest().check(*self._widths())
+
+
+def by_column(columns: Array, scores: Array, n_labels: int) -> CSR:
+    """Return the labels of each row, listed in any order, as a CSR array."""
+    order = np.argsort(columns, axis=1)
+    columns = np.take_along_axis(columns, order, axis=1)
+    scores = np.take_along_axis(scores, order, axis=1)
+    indptr = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int32)
+    shape = (columns.shape[0], n_labels)
+    return sp.csr_array((scores.ravel(), columns.ravel(), indptr), shape)
 
 
 def ideal_weights(Y: CSR, gain: Floats) -> Floats:

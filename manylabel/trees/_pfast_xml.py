@@ -34,6 +34,11 @@ class PfastXML(ForestClassifier):
     propensity : Propensity, array of shape (n_labels,), float or None, default=None
         How probable it is that a true label is recorded, in (0, 1]. None fits
         ``Propensity()`` to ``Y``.
+    cost : str, object with ``from_counts`` or None, default=None
+        What ``predict`` is to make small, per row: its threshold is then chosen on a
+        tenth of the rows, by a smaller forest grown on the others. ``"f1"``,
+        ``"accuracy"``, ``"hamming"`` ...; see :func:`manylabel.losses.as_cost`. None,
+        or fewer than 10 rows: the threshold is one half.
     warm_start : bool, default=False
         Let ``fit`` keep the trees there are and grow those that ``n_trees`` asks for.
         With an integer ``random_state``, and the same data, that is the same forest.
@@ -62,8 +67,10 @@ class PfastXML(ForestClassifier):
         Factor of each label's shares in its score.
     feature_importances_ : ndarray of shape (n_features,)
         Size of the weights times the rows routed by them; they sum to 1.
+    threshold_ : float
+        Labels of a larger mean are predicted; scores are means less this.
     seen_ : ndarray of shape (n_labels,)
-        Whether a training row had the label. Others score -1.5.
+        Whether a training row had the label. Others score 1 less than any other.
 
     Notes
     -----
@@ -93,6 +100,7 @@ class PfastXML(ForestClassifier):
         C: float = 1.0,
         bias: float = 1.0,
         propensity: Any = None,
+        cost: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
@@ -103,6 +111,7 @@ class PfastXML(ForestClassifier):
         self.C = C
         self.bias = bias
         self.propensity = propensity
+        self.cost = cost
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -113,3 +122,6 @@ class PfastXML(ForestClassifier):
 
     def _weight(self, Y: CSR, gain: Floats) -> Floats:
         return np.ones(Y.shape[0])
+
+    def _worth(self) -> Floats:
+        return self.gain_

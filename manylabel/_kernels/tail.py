@@ -1,0 +1,100 @@
+"""The tail-label classifiers of a forest: how near a row is to the centroid of a label.
+
+Centroids stand by feature, in fixed point: few labels share a feature of a row, where
+the centroid of a frequent label has most features. The constant feature is apart.
+"""
+
+import math
+
+import numpy as np
+
+from manylabel._kernels._jit import kernel
+from manylabel._kernels.csr import stretch
+
+# A column is scanned unless it is so many times as long as there are labels to find.
+SCANNED = 64
+
+
+@kernel
+def log_shares(
+    x_indptr,
+    x_indices,
+    x_data,
+    bias,
+    r_indptr,
+    r_indices,
+    c_indptr,
+    c_indices,
+    c_data,
+    scale,
+    constant,
+    square,
+    steepness,
+    out,
+):
+    """Write log(1 / (1 + exp(steepness * distance ** 2))) of each label in ``r``.
+
+    ``r`` lists some labels of each row, ascending. The centroid of a label has
+    ``scale * c`` for its features, ``constant`` for the bias; ``square`` is its squared
+    length. Products are summed by ascending feature, whatever the other labels are.
+    """
+    total = np.zeros(scale.shape[0], np.float32)  # of every label, cleared by row
+    for i in range(x_indptr.shape[0] - 1):
+        first, last = np.int64(r_indptr[i]), np.int64(r_indptr[i + 1])
+        longest = SCANNED * (last - first)
+        length = _length(i, x_indptr, x_data, bias)
+        for p in stretch(x_indptr, i):
+            value, column = np.float32(x_data[p] / length), np.uintp(x_indices[p])
+            n_entries = c_indptr[column + np.uintp(1)] - c_indptr[column]
+            if n_entries == total.shape[0]:
+                start = np.uintp(c_indptr[column])
+                for q in range(first, last):
+                    label = np.uintp(r_indices[q])
+                    total[label] += value * np.float32(c_data[start + label])
+            elif n_entries > longest:
+                _add_found(
+                    *(column, value, first, last, r_indices),
+                    *(c_indptr, c_indices, c_data, total),
+                )
+            else:
+                for q in stretch(c_indptr, column):
+                    total[np.uintp(c_indices[q])] += value * np.float32(c_data[q])
+        for p in range(first, last):
+            label = np.uintp(r_indices[p])
+            product = scale[label] * total[label] + bias / length * constant[label]
+            exponent = steepness * (square[label] + 1.0 - 2.0 * product)
+            out[p] = -(max(exponent, 0.0) + math.log1p(math.exp(-abs(exponent))))
+            total[label] = 0.0
+        for p in stretch(x_indptr, i):
+            column = np.uintp(x_indices[p])
+            n_entries = c_indptr[column + np.uintp(1)] - c_indptr[column]
+            if n_entries < total.shape[0] and n_entries <= longest:
+                for q in stretch(c_indptr, column):
+                    total[np.uintp(c_indices[q])] = 0.0
+
+
+@kernel
+def _length(i, x_indptr, x_data, bias):
+    """Return the length of a row with its bias; 1 for a row of zeros."""
+    total = np.float64(bias) * bias
+    for p in stretch(x_indptr, i):
+        total += np.float64(x_data[p]) * x_data[p]
+    return math.sqrt(total) if total > 0.0 else 1.0
+
+
+@kernel
+def _add_found(
+    column, value, first, last, r_indices, c_indptr, c_indices, c_data, total
+):
+    """Add a long column to the totals of few labels: look each of them up."""
+    low, end = np.int64(c_indptr[column]), np.int64(c_indptr[column + np.uintp(1)])
+    for p in range(first, last):
+        high = end
+        while low < high:
+            middle = (low + high) // 2
+            if c_indices[middle] < r_indices[p]:
+                low = middle + 1
+            else:
+                high = middle
+        if low < end and c_indices[low] == r_indices[p]:
+            total[np.uintp(r_indices[p])] += value * np.float32(c_data[low])

@@ -25,4 +25,5 @@ from .propensity import Propensity as Propensity
 from .river import from_river as from_river
 from .river import to_river as to_river
 from .trees import FastXML as FastXML
+from .trees import PfastreXML as PfastreXML
 from .trees import PfastXML as PfastXML

@@ -18,6 +18,7 @@ LEARNERS = {
     "plst": "PLST",
     "fastxml": "FastXML",
     "pfastxml": "PfastXML",
+    "pfastrexml": "PfastreXML",
     **ONLINE,
 }
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}

@@ -1,0 +1,266 @@
+"""PfastreXML: its formula, its laws, its figures, its refusals."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from manylabel import (
+    PfastreXML,
+    PfastXML,
+    Propensity,
+    evaluate,
+    load,
+    make_corpus,
+    read,
+)
+from manylabel.exceptions import ArchiveError
+
+# The authors' program with 50 trees: P@1, 3, 5 and PSP@1, 3, 5.
+AUTHORS = {"bibtex": (63.58, 39.92, 29.65, 52.55, 54.56, 60.78)}
+SMALL = {"n_trees": 3, "C": 10.0}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    corpus = make_corpus(n_rows=200, n_features=60, n_labels=15, random_state=0)
+    return corpus.X, corpus.Y
+
+
+def assert_same_state(one, other):
+    mine, theirs = one.get_state(), other.get_state()
+    assert mine.keys() == theirs.keys()
+    for name, value in mine.items():
+        assert_array_equal(value, theirs[name], err_msg=name)
+
+
+def slow_scores(model, X, Y, rows):
+    """Return alpha log Q + (1 - alpha) log P where Q > 0, by the definitions."""
+    Q = PfastXML(**SMALL).fit(X, Y).decision_function(rows) + 0.5
+    units = [np.hstack([M.toarray(), np.ones((M.shape[0], 1))]) for M in (X, rows)]
+    train, test = (U / np.linalg.norm(U, axis=1, keepdims=True) for U in units)
+    labels = Y.toarray()
+    points = (train.T @ labels) / np.maximum(labels.sum(axis=0), 1)
+    square = (points**2).sum(axis=0) + 1 - 2 * test @ points
+    gamma = model.gamma / (2 if model.formula == "paper" else 1)
+    log_p = -np.logaddexp(0, gamma * square)
+    with np.errstate(divide="ignore"):
+        log_q = np.log(np.where(Q > 1e-6, Q, 0))
+    return model.alpha * log_q + (1 - model.alpha) * log_p
+
+
+@pytest.mark.parametrize("formula", ["program", "paper"])
+@pytest.mark.parametrize("alpha", [0.01, 0.8, 1.0])
+def test_scores_follow_the_formula(formula, alpha, problem):
+    X, Y = problem
+    model = PfastreXML(**SMALL, alpha=alpha, formula=formula, gamma=7.0).fit(X, Y)
+    found, expected = model.decision_function(X), slow_scores(model, X, Y, X)
+    ranked = np.isfinite(expected)
+    assert 0 < ranked.mean() < 1
+    assert_allclose((found + model.threshold_)[ranked], expected[ranked], atol=2e-3)
+    assert found[~ranked].max() < found[ranked].min() - 50
+
+
+@given(st.integers(1, 20), st.integers(1, 20), st.floats(0, 1))
+@settings(max_examples=20)
+def test_topk_is_the_head_of_the_scores(k, n_ranked, alpha):
+    corpus = make_corpus(n_rows=60, n_features=30, n_labels=15, random_state=1)
+    Y = corpus.Y.toarray()
+    Y[:, 3] = 0
+    model = PfastreXML(**SMALL, alpha=alpha, n_ranked=n_ranked).fit(corpus.X, Y)
+    scores = model.decision_function(corpus.X)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    best = model.predict_topk(corpus.X, k=k)
+    for row, columns in enumerate(order):
+        assert_array_equal(best[[row]].indices, np.sort(columns))
+        assert_array_equal(best[[row]].data, scores[row, np.sort(columns)])
+    assert_array_equal(model.predict(corpus.X), scores > 0)
+    assert order.shape[1] < 15 or not Y[:, order[:, -1]].any(), "unseen are last"
+
+
+def test_only_the_best_labels_of_the_trees_are_ranked(problem):
+    X, Y = problem
+    trees = PfastXML(**SMALL).fit(X, Y).predict_topk(X, k=4)
+    few = PfastreXML(**SMALL, alpha=0.1, n_ranked=4).fit(X, Y)
+    found = few.predict_topk(X, k=4)
+    trees.data[trees.data == -0.5] = 0  # of no leaf
+    trees.eliminate_zeros()
+    missing = trees.astype(bool).astype(int) - found.astype(bool).astype(int)
+    assert (missing > 0).nnz == 0
+
+
+def test_an_alpha_of_one_ranks_as_the_trees_do(problem):
+    X, Y = problem
+    trees = PfastXML(**SMALL).fit(X, Y).decision_function(X)
+    scores = PfastreXML(**SMALL, alpha=1).fit(X, Y).decision_function(X)
+    assert_array_equal(
+        np.argsort(-scores, axis=1, kind="stable"),
+        np.argsort(-trees, axis=1, kind="stable"),
+    )
+
+
+def test_the_trees_are_those_of_pfastxml_whatever_is_chosen(problem):
+    trees = PfastXML(**SMALL).fit(*problem)
+    for settings_ in ({"alpha": 0.8}, {"alpha": "auto"}, {"cost": "f1"}):
+        model = PfastreXML(**SMALL, **settings_).fit(*problem)
+        for name in ("children_", "weight_bits_", "leaf_labels_", "leaf_steps_"):
+            assert_array_equal(getattr(model, name), getattr(trees, name))
+        assert_array_equal(
+            model.predict_proba(problem[0]), trees.predict_proba(problem[0])
+        )
+
+
+def test_rows_get_as_many_labels_as_they_are_estimated_to_have(problem):
+    X, Y = problem
+    model = PfastreXML(**SMALL, alpha=0.8).fit(X, Y)
+    expected = (Y @ (1 / Propensity().fit(Y).values_)).sum()
+    assert abs(model.predict(X).sum() - expected) <= 1
+
+
+def test_a_cost_changes_the_threshold_only(problem):
+    plain = PfastreXML(**SMALL).fit(*problem)
+    chosen = PfastreXML(**SMALL, cost="f1").fit(*problem)
+    assert plain.alpha_ == chosen.alpha_
+    assert plain.threshold_ != chosen.threshold_
+    difference = plain.decision_function(problem[0])
+    difference -= chosen.decision_function(problem[0])
+    assert_allclose(difference, chosen.threshold_ - plain.threshold_, atol=1e-4)
+
+
+def test_a_metric_chooses_alpha():
+    corpus = make_corpus(n_rows=600, n_features=60, n_labels=15, random_state=0)
+    rng = np.random.default_rng(0)
+    X = corpus.X.toarray()
+    X[:, 0] = 100 * rng.normal(size=len(X))  # nearness says nothing any more
+    model = PfastreXML(n_trees=5, C=10.0, metric="PSP@3").fit(X, corpus.Y)
+    assert model.alpha_ > 0.8
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 9, 10, 11])
+def test_few_rows_are_enough(n_rows, problem):
+    X, Y = problem[0][:n_rows], problem[1][:n_rows]
+    for cost in (None, "hamming"):
+        model = PfastreXML(n_trees=2, cost=cost).fit(X, Y)
+        assert n_rows >= 10 or model.alpha_ == 0.8
+        scores = model.decision_function(problem[0])
+        assert np.isfinite(scores).all()
+        assert_array_equal(model.predict(problem[0]).toarray(), scores > 0)
+
+
+def test_rows_without_labels_or_features_are_learnt(problem):
+    X, Y = problem
+    nothing = PfastreXML(n_trees=2).fit(X, 0 * Y)
+    assert nothing.predict(X).nnz == 0
+    assert nothing.predict_topk(X, k=2).nnz == 2 * X.shape[0]
+    zeros = PfastreXML(n_trees=2, bias=0.0, alpha=0.5).fit(0 * X, Y)
+    assert np.isfinite(zeros.decision_function(X)).all()
+
+
+def test_large_values_do_not_overflow(problem):
+    X, Y = problem[0] * np.float32(1e30), problem[1]
+    model = PfastreXML(**SMALL, alpha=0.3, gamma=1e6).fit(X, Y)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_weights_of_rows_count_in_centroids(problem):
+    X, Y = problem
+    weights = np.arange(X.shape[0]) % 2
+    weighted = PfastreXML(**SMALL, alpha=0.8).fit(X, Y, sample_weight=weights)
+    half = PfastreXML(**SMALL, alpha=0.8).fit(X[1::2], Y[1::2])
+    assert_same_state(weighted, half)
+
+
+def test_a_warm_start_grows_the_same_forest_as_growing_it_at_once(problem):
+    once = PfastreXML(n_trees=4, C=10.0).fit(*problem)
+    grown = PfastreXML(n_trees=2, C=10.0, warm_start=True).fit(*problem)
+    assert_same_state(grown.set_params(n_trees=4).fit(*problem), once)
+
+
+def test_merging_and_trimming_keep_centroids_and_choices(problem):
+    one = PfastreXML(**SMALL).fit(*problem)
+    other = PfastreXML(**SMALL, random_state=5).fit(*problem)
+    merged = one.merged(other)
+    assert merged.n_trees == 6
+    assert_same_state(merged.trimmed(3), one)
+    halves = one.predict_proba(problem[0]) / 2 + other.predict_proba(problem[0]) / 2
+    close = np.abs(merged.predict_proba(problem[0]) - halves) < 1e-6
+    assert close[halves < 0.5].all()  # above, they may have been cut to 1
+
+
+def test_forests_of_other_data_are_not_merged(problem):
+    X, Y = problem
+    one = PfastreXML(**SMALL, propensity=0.5).fit(X, Y)
+    other = PfastreXML(**SMALL, propensity=0.5).fit(X[::-1] * 2, Y)
+    with pytest.raises(ValueError, match="same data: its centroids differ"):
+        one.merged(other)
+
+
+def test_a_memory_mapped_model_predicts_the_same(problem, tmp_path):
+    model = PfastreXML(**SMALL).fit(*problem)
+    model.save(tmp_path / "model")
+    mapped = load(tmp_path / "model", mmap=True)
+    assert_same_state(mapped, model)
+    expected = model.predict_topk(problem[0], k=3).toarray()
+    assert_array_equal(mapped.predict_topk(problem[0], k=3).toarray(), expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("tail_scale_", np.ones(3, np.float32)),
+        ("tail_square_", np.full(15, np.nan, np.float32)),
+        ("threshold_", float("nan")),
+        ("alpha_", 2.0),
+    ],
+)
+def test_a_folder_that_does_not_fit_together_is_refused(name, value, problem, tmp_path):
+    model = PfastreXML(**SMALL).fit(*problem)
+    setattr(model, name, value)
+    model.save(tmp_path / "model")
+    with pytest.raises(ArchiveError, match=name):
+        load(tmp_path / "model")
+
+
+def test_full_columns_of_a_folder_must_be_in_order(problem, tmp_path):
+    model = PfastreXML(**SMALL).fit(*problem)
+    centroids = model.tail_centroids_.copy()
+    centroids.indices = centroids.indices[::-1].copy()
+    model.tail_centroids_ = centroids
+    model.save(tmp_path / "model")
+    with pytest.raises(ArchiveError, match="tail_centroids_ must have ascending"):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": 1.5}, "alpha == 1.5, must be <= 1"),
+        ({"alpha": "best"}, "alpha must be .*auto.* Got 'best'"),
+        ({"alpha": float("nan")}, "alpha must"),
+        ({"gamma": 0.0}, "gamma == 0.0, must be > 0"),
+        ({"gamma": 1e9}, "gamma == 1000000000.0, must be <= 1000000"),
+        ({"formula": "gauss"}, "formula must be one of program, paper. Got 'gauss'"),
+        ({"centroids": "median"}, "centroids must be one of mean, exact"),
+        ({"n_ranked": 0}, "n_ranked == 0, must be >= 1"),
+        ({"metric": "P"}, "metric must be one of P, nDCG.* Got 'P'"),
+        ({"metric": "P@0"}, "metric must be one of"),
+        ({"metric": "P@1*f1"}, "metric must be one of .* Got 'f1'"),
+        ({"cost": "f2"}, "cost must be one of"),
+        ({"propensity": 0.0}, r"propensity must lie in \(0, 1\]"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, message, problem):
+    with pytest.raises(ValueError, match=message):
+        PfastreXML(**parameters).fit(*problem)
+
+
+def test_reaches_the_figures_of_the_authors(data_folder):
+    folder = data_folder / "xmc" / "bibtex"
+    train, test = read(folder / "train.txt.gz"), read(folder / "test.txt.gz")
+    model = PfastreXML(alpha=0.8, n_jobs=2).fit(train.X, train.Y)
+    best = model.predict_topk(test.X, k=5)
+    report = evaluate(test.Y, best, propensity=Propensity().fit(train.Y))
+    names = [f"{kind}@{k}" for kind in ("P", "PSP") for k in (1, 3, 5)]
+    for name, published in zip(names, AUTHORS["bibtex"], strict=True):
+        assert 100 * report[name] > published - 1.5, name  # seeds differ by 1

@@ -1,4 +1,4 @@
-"""The tail-label classifiers of a forest: how near a row is to the centroid of a label.
+"""Products of rows with the centroids of labels, for the tail classifiers of a forest.
 
 Centroids stand by feature, in fixed point: few labels share a feature of a row, where
 the centroid of a frequent label has most features. The constant feature is apart.
@@ -16,10 +16,11 @@ SCANNED = 64
 
 
 @kernel
-def log_shares(
+def products(
     x_indptr,
     x_indices,
     x_data,
+    weight,
     bias,
     r_indptr,
     r_indices,
@@ -28,23 +29,22 @@ def log_shares(
     c_data,
     scale,
     constant,
-    square,
-    steepness,
     out,
 ):
-    """Write log(1 / (1 + exp(steepness * distance ** 2))) of each label in ``r``.
+    """Write the product of a unit-length row with the centroid of each label in ``r``.
 
-    ``r`` lists some labels of each row, ascending. The centroid of a label has
-    ``scale * c`` for its features, ``constant`` for the bias; ``square`` is its squared
-    length. Products are summed by ascending feature, whatever the other labels are.
+    ``weight`` has a factor for each feature. ``r`` lists some labels of each row,
+    ascending. The centroid of a label has ``scale * c`` for its features, ``constant``
+    for the bias. It is summed by ascending feature, whatever the other labels are.
     """
     total = np.zeros(scale.shape[0], np.float32)  # of every label, cleared by row
     for i in range(x_indptr.shape[0] - 1):
         first, last = np.int64(r_indptr[i]), np.int64(r_indptr[i + 1])
         longest = SCANNED * (last - first)
-        length = _length(i, x_indptr, x_data, bias)
+        length = _length(i, x_indptr, x_indices, x_data, weight, bias)
         for p in stretch(x_indptr, i):
-            value, column = np.float32(x_data[p] / length), np.uintp(x_indices[p])
+            column = np.uintp(x_indices[p])
+            value = np.float32(weight[column] * x_data[p] / length)
             n_entries = c_indptr[column + np.uintp(1)] - c_indptr[column]
             if n_entries == total.shape[0]:
                 start = np.uintp(c_indptr[column])
@@ -61,9 +61,7 @@ def log_shares(
                     total[np.uintp(c_indices[q])] += value * np.float32(c_data[q])
         for p in range(first, last):
             label = np.uintp(r_indices[p])
-            product = scale[label] * total[label] + bias / length * constant[label]
-            exponent = steepness * (square[label] + 1.0 - 2.0 * product)
-            out[p] = -(max(exponent, 0.0) + math.log1p(math.exp(-abs(exponent))))
+            out[p] = scale[label] * total[label] + bias / length * constant[label]
             total[label] = 0.0
         for p in stretch(x_indptr, i):
             column = np.uintp(x_indices[p])
@@ -74,11 +72,12 @@ def log_shares(
 
 
 @kernel
-def _length(i, x_indptr, x_data, bias):
+def _length(i, x_indptr, x_indices, x_data, weight, bias):
     """Return the length of a row with its bias; 1 for a row of zeros."""
     total = np.float64(bias) * bias
     for p in stretch(x_indptr, i):
-        total += np.float64(x_data[p]) * x_data[p]
+        value = np.float64(x_data[p]) * weight[np.uintp(x_indices[p])]
+        total += value * value
     return math.sqrt(total) if total > 0.0 else 1.0
 
 

@@ -11,24 +11,24 @@ from manylabel._kernels import topk
 from manylabel._typing import CSR, Array, Floats, RandomState, Singles
 from manylabel.metrics import as_metric
 from manylabel.trees import _pilot
-from manylabel.trees._forest import by_column
+from manylabel.trees._forest import by_column, ideal_weights
 from manylabel.trees._grower import Plan
 from manylabel.trees._lists import Lists
 from manylabel.trees._pfast_xml import PfastXML
-from manylabel.trees._tail import CENTROIDS, Tail
+from manylabel.trees._tail import CENTROIDS, Tail, cosine_tail
 
-STEEPNESS = {"program": 1.0, "paper": 0.5}  # times gamma
+STEEPNESS = {"cosine": 0.0, "program": 1.0, "paper": 0.5}  # times gamma
 MAX_GAMMA = 1e6
 
 
 class PfastreXML(PfastXML):
-    """PfastXML whose best labels are re-ranked by how near the row is to theirs.
+    """A forest whose best labels are re-ranked by how near the row is to theirs.
 
     Trees seldom tell rare labels apart. So each label also has a centroid, the mean of
-    its rows at unit length, and ``P = 1 / (1 + exp(gamma |x - centroid|^2))`` says how
-    well a row suits it [1]_. With Q the mean over the trees, as in :class:`PfastXML`,
-    a label scores ``alpha log Q + (1 - alpha) log P``, less a threshold: ``predict``
-    returns the labels above that.
+    its rows, and P says how near a row is to it [1]_. With Q the mean over the trees, a
+    label scores ``alpha log Q + (1 - alpha) log P``, less a threshold: ``predict``
+    returns the labels above that. The defaults are ours; the authors' program is
+    ``PfastreXML(**PfastreXML.AUTHORS)``.
 
     Parameters
     ----------
@@ -38,30 +38,37 @@ class PfastreXML(PfastXML):
         A node of at most so many rows is a leaf.
     labels_per_leaf : int, default=100
         How many labels a leaf keeps, those of the largest scores.
-    C : float, default=1.0
-        Weight of the separators' loss against ``|w|_1``.
+    C : float or "auto", default="auto"
+        Weight of the separators' loss against ``|w|_1``. The authors' program has 1.0;
+        "auto" takes more for short rows, 1.6 for rows of unit length.
     bias : float, default=1.0
-        Value of a constant feature, whose weight is regularised as the others. It is
-        part of the rows that are brought to unit length.
+        Value of a constant feature, whose weight is regularised as the others.
     propensity : Propensity, array of shape (n_labels,), float or None, default=None
         How probable it is that a true label is recorded, in (0, 1]. None fits
         ``Propensity()`` to ``Y``.
+    splits : {"balanced", "program"}, default="balanced"
+        What trees make large. The authors' program has the trees of :class:`PfastXML`:
+        DCG in which a label gains 1 / p, also in the leaves. "balanced" is nDCG in
+        which it gains the root of that, and Q is how frequent it is in the leaves.
+    tail : {"cosine", "program", "paper"}, default="cosine"
+        What P is. The authors' program has ``1 / (1 + exp(gamma |x - centroid|^2))``
+        of rows brought to unit length with their constant feature, the paper gamma / 2
+        in its place. "cosine" is 0.1 plus the cosine of row and centroid, features
+        weighed by their rarity.
     alpha : float or "auto", default="auto"
         Weight of the trees, in [0, 1]. The authors' program has 0.8; "auto" chooses it
         on a tenth of the rows, by a smaller forest grown on the others. With fewer than
         10 rows "auto" is 0.8.
-    metric : str, default="P@1*PSP@1"
-        What "auto" makes large, for instance ``"nDCG@3"``: see
-        :func:`manylabel.metrics.as_metric`. Several are multiplied.
+    metric : str or None, default=None
+        What "auto" makes large, for instance ``"PSP@3"``: see
+        :func:`manylabel.metrics.as_metric`. None is the mean of P@1, P@3, P@5, each
+        counted twice, and PSP@1, PSP@3, PSP@5.
     gamma : float, default=30.0
-        How fast P falls with the distance.
-    formula : {"program", "paper"}, default="program"
-        The authors' paper has gamma / 2 where their program has gamma. Published
-        figures are the program's.
+        How fast P falls with the distance; a cosine has no use for it.
     centroids : {"mean", "exact"}, default="mean"
         "exact" takes the points of maximum likelihood (section 2.2 of the paper's
-        supplement) in place of the means; each of at most 100 steps for a label passes
-        over all of ``X``.
+        supplement) in place of the means, for ``tail="program"`` or ``"paper"``; each
+        of at most 100 steps for a label passes over all of ``X``.
     n_ranked : int, default=1000
         How many labels of a row, those of the largest Q, are ranked; the others follow
         by column.
@@ -95,18 +102,19 @@ class PfastreXML(PfastXML):
         Value of the constant feature in a centroid.
     tail_square_ : ndarray of shape (n_labels,)
         Squared length of a centroid.
+    tail_weight_ : ndarray of shape (n_features,)
+        Factor of each feature in rows and centroids.
     seen_ : ndarray of shape (n_labels,)
         Whether a training row had the label. Others rank last.
 
     Notes
     -----
-    The trees are those of :class:`PfastXML` with the same parameters, and so are the
-    other attributes. ``predict_proba`` has their mean alone.
+    Other attributes are those of :class:`PfastXML`. ``predict_proba`` is by the trees
+    alone.
 
-    Among values of ``alpha`` whose metric differs by less than half a percent from the
-    best, "auto" takes the one nearest to 0.8. The default metric weighs frequent
-    against rare labels: P@1 alone leads to values near 1 and gives rare labels up,
-    PSP@1 alone to values under 0.5 and gives up the others.
+    The default metric weighs frequent against rare labels: P@1 alone leads to values of
+    alpha near 1 and gives rare labels up, PSP@1 alone to small ones and gives up the
+    others.
 
     At a gamma of 30 the exact centroids are the means, to many digits. They differ from
     about 3 downwards: on bibtex, at gamma = 1, P@1 is 64.3 in place of 63.4, and PSP@1
@@ -131,6 +139,9 @@ class PfastreXML(PfastXML):
     tail_scale_: Singles
     tail_constant_: Singles
     tail_square_: Singles
+    tail_weight_: Singles
+
+    AUTHORS = PfastXML.AUTHORS | {"splits": "program", "tail": "program", "alpha": 0.8}
 
     def __init__(
         self,
@@ -138,13 +149,14 @@ class PfastreXML(PfastXML):
         n_trees: int = 50,
         max_leaf: int = 10,
         labels_per_leaf: int = 100,
-        C: float = 1.0,
+        C: float | str = "auto",
         bias: float = 1.0,
         propensity: Any = None,
+        splits: str = "balanced",
+        tail: str = "cosine",
         alpha: float | str = "auto",
-        metric: str = "P@1*PSP@1",
+        metric: str | None = None,
         gamma: float = 30.0,
-        formula: str = "program",
         centroids: str = "mean",
         n_ranked: int = 1000,
         cost: Any = None,
@@ -164,10 +176,11 @@ class PfastreXML(PfastXML):
             n_jobs=n_jobs,
             random_state=random_state,
         )
+        self.splits = splits
+        self.tail = tail
         self.alpha = alpha
         self.metric = metric
         self.gamma = gamma
-        self.formula = formula
         self.centroids = centroids
         self.n_ranked = n_ranked
 
@@ -191,10 +204,24 @@ class PfastreXML(PfastXML):
             )
         return model
 
+    def _gain(self, Y: CSR) -> Floats:
+        return np.sqrt(self.worth_) if self.splits == "balanced" else self.worth_
+
+    def _score_gain(self, gain: Floats) -> Floats:
+        return np.ones_like(gain) if self.splits == "balanced" else gain
+
+    def _weight(self, Y: CSR, gain: Floats) -> Floats:
+        balanced = self.splits == "balanced"
+        return ideal_weights(Y, gain) if balanced else super()._weight(Y, gain)
+
     def _summarise(self, plan: Plan) -> None:
-        learn = CENTROIDS[self.centroids]
-        points = learn(plan, 1 / self.gain_, self._steepness(), self.n_jobs)
-        for name, value in Tail.of(points)._asdict().items():
+        if self.tail == "cosine":
+            tail = cosine_tail(plan)
+        else:
+            learn = CENTROIDS[self.centroids]
+            points = learn(plan, 1 / self.worth_, self._steepness(), self.n_jobs)
+            tail = Tail.of(points)
+        for name, value in tail._asdict().items():
             setattr(self, f"tail_{name}_", value)
 
     def _settle(self, plan: Plan, seeds: Array) -> None:
@@ -208,21 +235,22 @@ class PfastreXML(PfastXML):
         elif pilot is None:
             self.alpha_ = _pilot.USUAL
         else:
-            self.alpha_ = _pilot.best_alpha(trees, tail, Y, self.metric, self.gain_)
+            self.alpha_ = _pilot.best_alpha(trees, tail, Y, self.metric, self.worth_)
         scores = _pilot.blended(trees, tail, self.alpha_)
         if self.cost is None or pilot is None:
-            n_true = (Y @ self.gain_).sum()
+            n_true = (Y @ self.worth_).sum()
             self.threshold_ = _pilot.matching_threshold(scores, n_true)
         else:
             self.threshold_ = self._best_threshold(scores, Y)
 
     def _ranked(self, X: CSR) -> tuple[Lists, Floats]:
         """Return the best labels of each row by the trees, log Q, and their log P."""
-        best = self._listed(X, int(self.n_ranked))
-        tail = self._tail().log_shares(
-            X, best, bias=float(self.bias), steepness=self._steepness()
-        )
-        return best._replace(values=np.log(best.values)), tail
+        best, tail = self._listed(X, int(self.n_ranked)), self._tail()
+        trees = best._replace(values=np.log(best.values))
+        if self.tail == "cosine":
+            return trees, tail.log_cosines(X, best)
+        how = {"bias": float(self.bias), "steepness": self._steepness()}
+        return trees, tail.log_shares(X, best, **how)
 
     def _blended(self, X: CSR) -> Lists:
         """Return the scores of the labels that are ranked."""
@@ -256,17 +284,17 @@ class PfastreXML(PfastXML):
     def _others(self) -> Singles:
         """Return the scores of labels not ranked: those seen in training, and the rest.
 
-        Ranked ones score more: log Q > -100, and log P > -1 - 4 x steepness because two
+        Ranked ones score more: log Q > -100, and log P > -3 - 4 x steepness because two
         points of the unit ball are at most 2 apart.
         """
-        least = -(101.0 + 4.0 * self._steepness())
+        least = -(103.0 + 4.0 * self._steepness())
         return np.array([least, 2 * least], np.float32) - np.float32(self.threshold_)
 
     def _tail(self) -> Tail:
         return Tail(*(getattr(self, f"tail_{name}_") for name in Tail._fields))
 
     def _steepness(self) -> float:
-        return STEEPNESS[self.formula] * float(self.gamma)
+        return STEEPNESS[self.tail] * float(self.gamma)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -277,11 +305,14 @@ class PfastreXML(PfastXML):
             check_scalar(self.alpha, "alpha", Real, max_val=1)
         _validation.number(self.gamma, "gamma", above=0)
         check_scalar(self.gamma, "gamma", Real, max_val=MAX_GAMMA)
-        _validation.choice(self.formula, "formula", STEEPNESS)
+        _validation.choice(self.splits, "splits", ["balanced", "program"])
+        _validation.choice(self.tail, "tail", STEEPNESS)
         _validation.choice(self.centroids, "centroids", CENTROIDS)
+        if self.tail == "cosine" and self.centroids == "exact":
+            raise ValueError('centroids="exact" needs tail="program" or "paper".')
         check_scalar(self.n_ranked, "n_ranked", Integral, min_val=1)
-        for name in str(self.metric).split("*"):
-            as_metric(name.strip())
+        if self.metric is not None:
+            as_metric(self.metric)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         n_features, n_labels = self._widths()
@@ -289,6 +320,7 @@ class PfastreXML(PfastXML):
         return {
             **super()._state_shapes(),
             "tail_centroids_": (n_features, n_labels),
+            "tail_weight_": (n_features,),
             **dict.fromkeys(vectors, (n_labels,)),
         }
 

@@ -15,9 +15,11 @@ N_TREES = 15  # more choose the same
 FEWEST, MOST = 10, 5000  # rows of data to hold some out; rows held out
 SAMPLE = 1000  # rows to try a forest on that has no pilot
 DEPTH = 200  # labels a row may be given when a threshold is chosen
-ALIKE = 0.005  # a smaller difference, relative to the best, is noise
 USUAL = 0.8  # weight of the trees in the authors' program
-ALPHAS = (*(n / 10 for n in range(10)), 0.95, 0.98, 0.99, 1.0)
+# The tail may weigh from 1/256 to 16 times as much as the trees, or nothing.
+ALPHAS = (1.0, *(1 / (1 + 2 ** (n / 2)) for n in range(-16, 9)))
+# Precision counts twice: the tail is better at rows held out than at those to come.
+BALANCED = {"P@1": 2, "P@3": 2, "P@5": 2, "PSP@1": 1, "PSP@3": 1, "PSP@5": 1}
 
 
 def divided(n_rows: int, seed: int) -> tuple[Ints, Ints] | None:
@@ -37,27 +39,19 @@ def sampled(X: CSR, Y: CSR, seed: int) -> tuple[CSR, CSR]:
 
 
 def best_alpha(
-    trees: Lists, tail: Floats, Y: CSR, metric: str, weights: Floats
+    trees: Lists, tail: Floats, Y: CSR, metric: str | None, weights: Floats
 ) -> float:
-    """Return the weight of the trees by which labels are ranked best.
+    """Return the weight of the trees by which labels are ranked best."""
+    names = BALANCED if metric is None else {metric: 1}
 
-    Of those that do about as well, it is the one nearest to what the authors take.
-    """
-    judged = {}
-    for alpha in ALPHAS:
+    def value(alpha: float) -> float:
         scores = blended(trees, tail, alpha).csr(Y.shape[1])
-        judged[alpha] = product(metric, Y, scores, 1 / weights)
-    enough = (1 - ALIKE) * max(judged.values())
-    good = (alpha for alpha in ALPHAS if judged[alpha] >= enough)
-    return min(good, key=lambda alpha: abs(alpha - USUAL))
+        metrics = {name: as_metric(name, 1 / weights) for name in names}
+        return sum(
+            n * metrics[name].update(Y, scores).value for name, n in names.items()
+        )
 
-
-def product(metric: str, Y: CSR, scores: CSR, propensity: Floats) -> float:
-    """Return the value of a ranking metric, or the product of several."""
-    value = 1.0
-    for name in metric.split("*"):
-        value *= as_metric(name.strip(), propensity).update(Y, scores).value
-    return value
+    return max(ALPHAS, key=value)
 
 
 def blended(trees: Lists, tail: Floats, alpha: float) -> Lists:

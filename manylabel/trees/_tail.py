@@ -5,6 +5,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.preprocessing import normalize
 
 from manylabel import parallel
 from manylabel._kernels import centroid, tail
@@ -12,6 +13,7 @@ from manylabel._typing import CSR, Array, Floats, Singles
 from manylabel.trees._grower import Plan
 from manylabel.trees._lists import Lists
 
+LEAST_COSINE = 0.1  # added to all: a label far off is not ruled out
 LARGEST = np.iinfo(np.int16).max
 VALUES_AT_ONCE = 1 << 20  # of dense centroids
 
@@ -30,18 +32,21 @@ class Tail(NamedTuple):
         Value of each centroid for the constant feature.
     square : ndarray of shape (n_labels,)
         Squared length of each centroid.
+    weight : ndarray of shape (n_features,)
+        Factor of each feature, before rows are brought to unit length.
     """
 
     centroids: CSR
     scale: Singles
     constant: Singles
     square: Singles
+    weight: Singles
 
     @classmethod
-    def of(cls, centroids: CSR) -> Self:
+    def of(cls, centroids: CSR, weight: Singles | None = None) -> Self:
         """Return the classifiers of given centroids, shape (n_features + 1, n_labels).
 
-        The last row has the constant feature.
+        The last row has the constant feature. No weights are weights of 1.
         """
         centroids = sp.csr_array(centroids)
         centroids.sort_indices()
@@ -54,30 +59,42 @@ class Tail(NamedTuple):
         parts = (values, varying.indices, varying.indptr)
         fixed = sp.csr_array(parts, shape=varying.shape)
         fixed.eliminate_zeros()
-        vectors = (a.astype(np.float32) for a in (scale, constant, square))
+        if weight is None:
+            weight = np.ones(varying.shape[0])
+        vectors = [np.asarray(a, np.float32) for a in (scale, constant, square, weight)]
         return cls(_with_full_rows(fixed), *vectors)
 
     def arrays(self) -> tuple[Array, ...]:
         """Return what it consists of."""
-        C = self.centroids
-        return C.indptr, C.indices, C.data, self.scale, self.constant, self.square
+        C, vectors = self.centroids, (self.scale, self.constant, self.square)
+        return (C.indptr, C.indices, C.data, *vectors, self.weight)
 
     def check(self) -> None:
         """Raise ValueError where a kernel would find the wrong label, or no number."""
         if not self.centroids.has_canonical_format:
             raise ValueError("tail_centroids_ must have ascending labels.")
-        for name in ("scale", "constant", "square"):
+        for name in ("scale", "constant", "square", "weight"):
             if not np.isfinite(getattr(self, name)).all():
                 raise ValueError(f"tail_{name}_ must hold finite numbers.")
+
+    def log_cosines(self, X: CSR, ranked: Lists) -> Floats:
+        """Return the logarithms of cosines, those of 0 and less held up."""
+        return np.log(np.maximum(self._products(X, ranked, 0.0), 0.0) + LEAST_COSINE)
 
     def log_shares(
         self, X: CSR, ranked: Lists, *, bias: float, steepness: float
     ) -> Floats:
         """Return log P of each label that is ranked for a row (Algorithm 3)."""
-        out = np.empty(len(ranked.labels))
-        tail.log_shares(
-            *(X.indptr, X.indices, X.data, bias, ranked.indptr, ranked.labels),
-            *(*self.arrays(), steepness, out),
+        products = self._products(X, ranked, bias)
+        distance = self.square[ranked.labels] + 1.0 - 2.0 * products
+        return -np.logaddexp(0.0, steepness * distance)
+
+    def _products(self, X: CSR, ranked: Lists, bias: float) -> Floats:
+        out, C = np.empty(len(ranked.labels)), self.centroids
+        tail.products(
+            *(X.indptr, X.indices, X.data, self.weight, bias),
+            *(ranked.indptr, ranked.labels, C.indptr, C.indices, C.data),
+            *(self.scale, self.constant, out),
         )
         return out
 
@@ -95,15 +112,25 @@ def unit_rows(X: CSR, bias: float) -> CSR:
     return rows
 
 
+def rarity(X: CSR) -> Singles:
+    """Return a factor for each feature: the rarer it is, the larger (smooth idf)."""
+    n_rows = np.bincount(X.indices, minlength=X.shape[1])
+    factors = 1 + np.log((1 + X.shape[0]) / (1 + n_rows))
+    return np.asarray(factors, np.float32)
+
+
+def cosine_tail(plan: Plan) -> Tail:
+    """Return classifiers whose centroids have unit length; rare features count more."""
+    weight = rarity(plan.X)
+    rows = unit_rows(plan.X * weight, 0.0)
+    return Tail.of(sp.csr_array(normalize(_means(rows, plan), axis=0)), weight)
+
+
 def mean_centroids(
     plan: Plan, propensity: Floats, steepness: float, n_jobs: int | None
 ) -> CSR:
     """Return the mean of the rows of each label (section 2.3)."""
-    Y = plan.Y
-    mass = np.repeat(plan.mass, np.diff(Y.indptr))
-    total = np.bincount(Y.indices, mass, minlength=Y.shape[1])
-    shares = sp.csr_array((mass / total[Y.indices], Y.indices, Y.indptr), shape=Y.shape)
-    return unit_rows(plan.X, plan.bias).T @ shares
+    return _means(unit_rows(plan.X, plan.bias), plan)
 
 
 def exact_centroids(
@@ -136,6 +163,15 @@ CENTROIDS: dict[str, Callable[[Plan, Floats, float, int | None], CSR]] = {
     "mean": mean_centroids,
     "exact": exact_centroids,
 }
+
+
+def _means(rows: CSR, plan: Plan) -> CSR:
+    """Return the mean of the rows of each label, by column."""
+    Y = plan.Y
+    mass = np.repeat(plan.mass, np.diff(Y.indptr))
+    total = np.bincount(Y.indices, mass, minlength=Y.shape[1])
+    shares = sp.csr_array((mass / total[Y.indices], Y.indices, Y.indptr), shape=Y.shape)
+    return rows.T @ shares
 
 
 def _with_full_rows(matrix: CSR) -> CSR:

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.feature_extraction.text import TfidfTransformer
 
 from manylabel import (
+    FastXML,
     PfastreXML,
     PfastXML,
     Propensity,
@@ -20,6 +22,7 @@ from manylabel.exceptions import ArchiveError
 # The authors' program with 50 trees: P@1, 3, 5 and PSP@1, 3, 5.
 AUTHORS = {"bibtex": (63.58, 39.92, 29.65, 52.55, 54.56, 60.78)}
 SMALL = {"n_trees": 3, "C": 10.0}
+PROGRAM = PfastreXML.AUTHORS | SMALL
 
 
 @pytest.fixture(scope="module")
@@ -43,23 +46,47 @@ def slow_scores(model, X, Y, rows):
     labels = Y.toarray()
     points = (train.T @ labels) / np.maximum(labels.sum(axis=0), 1)
     square = (points**2).sum(axis=0) + 1 - 2 * test @ points
-    gamma = model.gamma / (2 if model.formula == "paper" else 1)
+    gamma = model.gamma / (2 if model.tail == "paper" else 1)
     log_p = -np.logaddexp(0, gamma * square)
     with np.errstate(divide="ignore"):
         log_q = np.log(np.where(Q > 1e-6, Q, 0))
     return model.alpha * log_q + (1 - model.alpha) * log_p
 
 
-@pytest.mark.parametrize("formula", ["program", "paper"])
+@pytest.mark.parametrize("tail", ["program", "paper"])
 @pytest.mark.parametrize("alpha", [0.01, 0.8, 1.0])
-def test_scores_follow_the_formula(formula, alpha, problem):
+def test_scores_follow_the_formula(tail, alpha, problem):
     X, Y = problem
-    model = PfastreXML(**SMALL, alpha=alpha, formula=formula, gamma=7.0).fit(X, Y)
+    given = PROGRAM | {"tail": tail, "alpha": alpha, "gamma": 7.0}
+    model = PfastreXML(**given).fit(X, Y)
     found, expected = model.decision_function(X), slow_scores(model, X, Y, X)
     ranked = np.isfinite(expected)
     assert 0 < ranked.mean() < 1
     assert_allclose((found + model.threshold_)[ranked], expected[ranked], atol=2e-3)
     assert found[~ranked].max() < found[ranked].min() - 50
+
+
+def test_by_default_scores_blend_frequencies_and_cosines(problem):
+    X, Y = problem
+    model = PfastreXML(**SMALL, alpha=0.4).fit(X, Y)
+    Q = model.leaves_[model._reached(X).ravel()].toarray().reshape(200, 3, 15).mean(1)
+    weighed = TfidfTransformer(norm="l2").fit_transform(X.toarray() + 0.0).toarray()
+    points = weighed.T @ Y.toarray()
+    points /= np.linalg.norm(points, axis=0)
+    with np.errstate(divide="ignore"):
+        expected = 0.4 * np.log(Q) + 0.6 * np.log(weighed @ points + 0.1)
+    ranked, found = Q > 0, model.decision_function(X) + model.threshold_
+    assert_allclose(found[ranked], expected[ranked], atol=2e-4)
+    assert found[~ranked].max() < found[ranked].min() - 50
+
+
+def test_by_default_trees_gain_the_root_of_the_worth_of_a_label(problem):
+    X, Y = problem
+    gain = Propensity().fit(Y).values_ ** -0.5
+    trees = FastXML(**SMALL, label_gain=gain).fit(X, Y)
+    model = PfastreXML(**SMALL).fit(X, Y)
+    for name in ("children_", "weight_bits_", "leaf_labels_", "leaf_steps_"):
+        assert_array_equal(getattr(model, name), getattr(trees, name))
 
 
 @given(st.integers(1, 20), st.integers(1, 20), st.floats(0, 1))
@@ -82,7 +109,7 @@ def test_topk_is_the_head_of_the_scores(k, n_ranked, alpha):
 def test_only_the_best_labels_of_the_trees_are_ranked(problem):
     X, Y = problem
     trees = PfastXML(**SMALL).fit(X, Y).predict_topk(X, k=4)
-    few = PfastreXML(**SMALL, alpha=0.1, n_ranked=4).fit(X, Y)
+    few = PfastreXML(**PROGRAM | {"alpha": 0.1}, n_ranked=4).fit(X, Y)
     found = few.predict_topk(X, k=4)
     trees.data[trees.data == -0.5] = 0  # of no leaf
     trees.eliminate_zeros()
@@ -93,17 +120,17 @@ def test_only_the_best_labels_of_the_trees_are_ranked(problem):
 def test_an_alpha_of_one_ranks_as_the_trees_do(problem):
     X, Y = problem
     trees = PfastXML(**SMALL).fit(X, Y).decision_function(X)
-    scores = PfastreXML(**SMALL, alpha=1).fit(X, Y).decision_function(X)
+    scores = PfastreXML(**PROGRAM | {"alpha": 1}).fit(X, Y).decision_function(X)
     assert_array_equal(
         np.argsort(-scores, axis=1, kind="stable"),
         np.argsort(-trees, axis=1, kind="stable"),
     )
 
 
-def test_the_trees_are_those_of_pfastxml_whatever_is_chosen(problem):
+def test_the_authors_trees_are_those_of_pfastxml_whatever_is_chosen(problem):
     trees = PfastXML(**SMALL).fit(*problem)
-    for settings_ in ({"alpha": 0.8}, {"alpha": "auto"}, {"cost": "f1"}):
-        model = PfastreXML(**SMALL, **settings_).fit(*problem)
+    for given_ in ({"alpha": 0.8}, {"alpha": "auto"}, {"cost": "f1"}):
+        model = PfastreXML(**PROGRAM | given_).fit(*problem)
         for name in ("children_", "weight_bits_", "leaf_labels_", "leaf_steps_"):
             assert_array_equal(getattr(model, name), getattr(trees, name))
         assert_array_equal(
@@ -159,8 +186,10 @@ def test_rows_without_labels_or_features_are_learnt(problem):
 
 def test_large_values_do_not_overflow(problem):
     X, Y = problem[0] * np.float32(1e30), problem[1]
-    model = PfastreXML(**SMALL, alpha=0.3, gamma=1e6).fit(X, Y)
-    assert np.isfinite(model.decision_function(X)).all()
+    for tail in ("program", "cosine"):
+        given_ = PROGRAM | {"alpha": 0.3, "gamma": 1e6, "tail": tail}
+        model = PfastreXML(**given_).fit(X, Y)
+        assert np.isfinite(model.decision_function(X)).all()
 
 
 def test_weights_of_rows_count_in_centroids(problem):
@@ -240,12 +269,15 @@ def test_full_columns_of_a_folder_must_be_in_order(problem, tmp_path):
         ({"alpha": float("nan")}, "alpha must"),
         ({"gamma": 0.0}, "gamma == 0.0, must be > 0"),
         ({"gamma": 1e9}, "gamma == 1000000000.0, must be <= 1000000"),
-        ({"formula": "gauss"}, "formula must be one of program, paper. Got 'gauss'"),
+        ({"tail": "gauss"}, "tail must be one of cosine, program, paper. Got 'gauss'"),
+        ({"splits": "odd"}, "splits must be one of balanced, program. Got 'odd'"),
+        ({"centroids": "exact"}, 'centroids="exact" needs tail="program" or "paper"'),
+        ({"C": "little"}, "C must be one of auto. Got 'little'"),
         ({"centroids": "median"}, "centroids must be one of mean, exact"),
         ({"n_ranked": 0}, "n_ranked == 0, must be >= 1"),
         ({"metric": "P"}, "metric must be one of P, nDCG.* Got 'P'"),
         ({"metric": "P@0"}, "metric must be one of"),
-        ({"metric": "P@1*f1"}, "metric must be one of .* Got 'f1'"),
+        ({"metric": "f1"}, "metric must be one of .* Got 'f1'"),
         ({"cost": "f2"}, "cost must be one of"),
         ({"propensity": 0.0}, r"propensity must lie in \(0, 1\]"),
     ],
@@ -258,7 +290,7 @@ def test_wrong_parameters_are_refused(parameters, message, problem):
 def test_reaches_the_figures_of_the_authors(data_folder):
     folder = data_folder / "xmc" / "bibtex"
     train, test = read(folder / "train.txt.gz"), read(folder / "test.txt.gz")
-    model = PfastreXML(alpha=0.8, n_jobs=2).fit(train.X, train.Y)
+    model = PfastreXML(n_jobs=2, **PfastreXML.AUTHORS).fit(train.X, train.Y)
     best = model.predict_topk(test.X, k=5)
     report = evaluate(test.Y, best, propensity=Propensity().fit(train.Y))
     names = [f"{kind}@{k}" for kind in ("P", "PSP") for k in (1, 3, 5)]

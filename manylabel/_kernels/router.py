@@ -50,15 +50,16 @@ def descend(
 ):
     """Write the leaf of every row in every tree into ``out`` (n_rows, n_trees).
 
-    The weights ``w_data`` are shortened. Rows that meet in a node share its weights,
-    spread out over all features; a row alone is itself spread out. Either way the
-    products are summed by ascending feature, so a row meets the same leaf in any
-    company.
+    The weights ``w_data`` are shortened. Rows that meet in a node of many weights share
+    these, spread out over all features; from a node of few weights on each row goes
+    alone, itself spread out. Either way the products are summed by ascending feature,
+    so a row meets the same leaf in any company.
     """
     x = Rows(x_indptr, x_indices, x_data)
     w = Rows(w_indptr, w_indices, w_data)
     dense, met = np.zeros(n_features), np.empty(n_features + 1, np.int64)
     n_rows = out.shape[0]
+    n_usual = x_indptr[n_rows] // max(n_rows, 1)  # values of a row
     rows, passed = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     # Stretches of rows that wait, with their nodes; none is empty.
     waiting = np.empty((n_rows + 1, 3), np.int64)
@@ -73,11 +74,11 @@ def descend(
             if children[at] == 0:
                 for r in range(start, end):
                     out[rows[r], t] = at
-            elif end - start == 1:
-                row = rows[start]
-                out[row, t] = _descend_alone(
-                    at, row, x, w, children, intercept, dense, met
-                )
+            elif end - start == 1 or w_indptr[at + 1] - w_indptr[at] <= n_usual:
+                for r in range(start, end):
+                    out[rows[r], t] = _descend_alone(
+                        at, rows[r], x, w, children, intercept, dense, met
+                    )
             else:
                 middle = _divide(
                     at, start, end, rows, passed, x, w, intercept[at], dense
@@ -99,25 +100,47 @@ def _wait(waiting, n_waiting, at, start, end):
 @kernel
 def _divide(at, start, end, rows, passed, x, w, intercept, dense):
     """Bring rows of score 0 or more to the front; return where the others start."""
-    x_indptr, x_indices, x_data = x.indptr, x.indices, x.data
     for p in stretch(w.indptr, at):
         dense[np.uintp(w.indices[p])] = lengthened(w.data[p])
     middle, n_passed = start, 0
-    for r in range(start, end):
-        row, score = rows[r], np.float64(intercept)
-        for p in stretch(x_indptr, row):
-            score += x_data[p] * dense[np.uintp(x_indices[p])]
+    for r in range(start, end, 2):  # two additions take no longer than one
+        one, other = rows[r], rows[min(r + 1, end - 1)]
+        score, next_score = _score_two(one, other, x, dense, intercept)
         if score >= 0.0:
-            rows[middle] = row
+            rows[middle] = one
             middle += 1
         else:
-            passed[n_passed] = row
+            passed[n_passed] = one
+            n_passed += 1
+        if r + 1 < end and next_score >= 0.0:
+            rows[middle] = other
+            middle += 1
+        elif r + 1 < end:
+            passed[n_passed] = other
             n_passed += 1
     for n in range(n_passed):
         rows[middle + n] = passed[n]
     for p in stretch(w.indptr, at):
         dense[np.uintp(w.indices[p])] = 0.0
     return middle
+
+
+@kernel
+def _score_two(one, other, x, dense, intercept):
+    """Return the scores of two rows, each summed by ascending feature."""
+    x_indptr, x_indices, x_data = x.indptr, x.indices, x.data
+    p, p_end = np.uintp(x_indptr[one]), np.uintp(x_indptr[one + 1])
+    q, q_end = np.uintp(x_indptr[other]), np.uintp(x_indptr[other + 1])
+    score, next_score = np.float64(intercept), np.float64(intercept)
+    n_both = min(p_end - p, q_end - q)
+    for n in range(n_both):
+        score += x_data[p + n] * dense[np.uintp(x_indices[p + n])]
+        next_score += x_data[q + n] * dense[np.uintp(x_indices[q + n])]
+    for n in range(p + n_both, p_end):
+        score += x_data[n] * dense[np.uintp(x_indices[n])]
+    for n in range(q + n_both, q_end):
+        next_score += x_data[n] * dense[np.uintp(x_indices[n])]
+    return score, next_score
 
 
 @kernel

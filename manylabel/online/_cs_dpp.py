@@ -361,7 +361,7 @@ class CSDPP(OnlineClassifier):
         super()._check_state()
         labels = np.arange(len(self.order_))
         n_picked, n_epochs = self.counters_[1], self.ages_[factored.N_EPOCHS]
-        size, n_block = self.sizes_[:2]
+        size, n_block = self.sizes_
         names = self._plan(self.n_features_in_, len(self.classes_)).shapes()
         fits = (
             all(self._dtype(name) == DTYPES.get(name, np.float64) for name in names)

@@ -38,7 +38,7 @@ class Plan(NamedTuple):
         per_label = ("counts", "order", "place", "centre")
         return dict.fromkeys(per_label, (self.n_labels,)) | {
             "counters": (2,),
-            "sizes": (3,),
+            "sizes": (2,),
             "block": (n_block, self.n_labels),
             "mix": (n_wide, n_block),
             "sigma": (n_wide,),

@@ -25,7 +25,7 @@ class Learner:
 
     def __init__(self, n_components, n_labels):
         n_block = capped_msg.block_rows(n_components)
-        self.sizes = np.zeros(3, np.int64)
+        self.sizes = np.zeros(2, np.int64)
         self.block = np.zeros((n_block, n_labels))
         self.mix = np.zeros((n_components + 2, n_block))
         self.sigma = np.zeros(n_components + 2)

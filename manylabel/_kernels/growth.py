@@ -14,6 +14,8 @@ import numpy as np
 from manylabel._kernels import node, partition, separator, short, topk
 from manylabel._kernels._jit import kernel
 
+FULL = 4  # one in so many features has a weight: all are kept
+
 
 class Data(NamedTuple):
     """What all trees share: features and labels by row, and how they count."""
@@ -112,7 +114,17 @@ def _most_weights(data, tree, start, end):
     for r in range(start, end):
         row = tree.rows[r]
         n_values += data.x_indptr[row + 1] - data.x_indptr[row]
-    return min(data.n_features, n_values)
+    return data.n_features if _is_full(data, n_values) else n_values
+
+
+@kernel
+def _is_full(data, n_weights):
+    """Return whether a node of so many weights keeps its zeros too.
+
+    Then a row finds the weights of its own features by number, and need not pass the
+    others: the few nodes at the top, which have most of the weights on its way.
+    """
+    return FULL * n_weights > data.n_features
 
 
 @kernel
@@ -163,15 +175,18 @@ def _store_weights(data, tree, n_done, n_features, columns, space):
         if short.lengthened(short.shortened(weights[n])) != np.float32(0.0):
             kept[n_kept] = n
             n_kept += 1
-    order = np.argsort(features[kept[:n_kept]])
+    order, is_full = np.argsort(features[kept[:n_kept]]), _is_full(data, n_kept)
+    for feature in range(data.n_features if is_full else 0):
+        tree.w_indices[used + feature], tree.w_data[used + feature] = feature, 0
     for n in range(n_kept):
         column = kept[order[n]]
         stored = short.shortened(weights[column])
-        tree.w_indices[used + n], tree.w_data[used + n] = features[column], stored
+        place = used + (features[column] if is_full else n)
+        tree.w_indices[place], tree.w_data[place] = features[column], stored
         weight = np.float64(short.lengthened(stored))
         for p in range(columns.indptr[column], columns.indptr[column + 1]):
             score[np.uintp(columns.indices[p])] += weight * columns.data[p]
-    return used + n_kept
+    return used + (data.n_features if is_full else n_kept)
 
 
 @kernel

@@ -150,9 +150,15 @@ def _descend_alone(at, row, x, w, children, intercept, dense, met):
     for p in stretch(x.indptr, row):
         dense[np.uintp(x.indices[p])] = x.data[p]
     while children[at] > 0:
+        first, end = np.uintp(w_indptr[at]), np.uintp(w_indptr[at + 1])
         score, n_met = np.float64(intercept[at]), np.uintp(0)
+        if end - first == np.uintp(dense.shape[0]):  # all weights: found by feature
+            for p in stretch(x.indptr, row):
+                weight = lengthened(w_data[first + np.uintp(x.indices[p])])
+                score += weight * np.float64(x.data[p])
+            first = end
         # Few weights meet a value. Listed without a branch, then added: twice as fast.
-        for p in stretch(w_indptr, at):
+        for p in range(first, end):
             met[n_met] = p
             n_met += np.uintp(dense[np.uintp(w_indices[p])] != 0.0)
         for n in range(n_met):

@@ -34,7 +34,8 @@ class Forest(NamedTuple):
     weight_starts : ndarray of shape (n_nodes + 1,)
         Where the separators' weights start in the next two.
     weight_features : ndarray of shape (n_weights,)
-        Features ascend within a node, and so they are summed.
+        Features ascend within a node, and so they are summed. A node of many weights
+        has all features, the others with a weight of 0.
     weight_bits : ndarray of shape (n_weights,)
         Upper halves of single-precision weights.
     leaf_starts : ndarray of shape (n_nodes + 1,)

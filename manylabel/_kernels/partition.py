@@ -64,7 +64,7 @@ def split(labels, discount, state, space):
     while True:
         objective = rank_labels(labels, discount, space)
         n_positive = choose_sides(labels, space)
-        if objective - last < LEAST_GAIN:
+        if not objective - last >= LEAST_GAIN:  # true of NaN too: it must end
             return n_positive
         last = objective
 

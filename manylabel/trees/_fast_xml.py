@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from manylabel._typing import CSR, Floats, RandomState
-from manylabel.trees._forest import ForestClassifier, ideal_weights
+from manylabel.trees._forest import MOST_GAIN, ForestClassifier, ideal_weights
 
 
 class FastXML(ForestClassifier):
@@ -131,11 +131,11 @@ class FastXML(ForestClassifier):
                 f"label_gain must have {n_labels} values, one per label. "
                 f"Got shape {gain.shape}."
             )
-        wrong = ~((gain > 0) & np.isfinite(gain))
+        wrong = ~((gain >= 1 / MOST_GAIN) & (gain <= MOST_GAIN))
         if wrong.any():
             label = int(np.flatnonzero(wrong)[0])
             raise ValueError(
-                "label_gain must hold positive, finite numbers. "
+                f"label_gain must lie in [{1 / MOST_GAIN:g}, {MOST_GAIN:g}]. "
                 f"Got {gain[label]:g} for label {label}."
             )
         return gain

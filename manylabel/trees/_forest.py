@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,7 +32,9 @@ from manylabel.trees._lists import Lists
 from manylabel.trees._nodes import LISTS, PER_NODE, Forest
 
 LIKELY = 0.5  # labels of a larger mean are predicted, unless a cost is named
+MOST_BIAS = 1e30  # single precision
 ROWS_AT_ONCE = 2048  # that route together; more gain little
+MOST_GAIN = 1e30  # of a label; singles hold it, and its inverse
 MOST_PAIRS = 1 << 28  # of a row and a label that predict_proba returns: 1 GB
 
 
@@ -392,6 +394,7 @@ class ForestClassifier(MultiLabelClassifier):
         else:
             _validation.number(self.C, "C", above=0)
         _validation.number(self.bias, "bias", least=0)
+        check_scalar(self.bias, "bias", Real, max_val=MOST_BIAS)
         given = "f1" if self.cost is None else self.cost
         if not isinstance(as_cost(given), CountedCost):
             raise ValueError(

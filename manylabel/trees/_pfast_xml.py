@@ -7,7 +7,7 @@ import numpy as np
 from manylabel import _validation
 from manylabel._typing import CSR, Floats, RandomState
 from manylabel.propensity import Propensity
-from manylabel.trees._forest import ForestClassifier
+from manylabel.trees._forest import MOST_GAIN, ForestClassifier
 
 
 class PfastXML(ForestClassifier):
@@ -121,7 +121,13 @@ class PfastXML(ForestClassifier):
 
     def _worth(self, Y: CSR) -> Floats:
         given = Propensity().fit(Y) if self.propensity is None else self.propensity
-        return 1 / _validation.propensities(given, Y.shape[1])
+        values = _validation.propensities(given, Y.shape[1])
+        if values.min() < 1 / MOST_GAIN:
+            raise ValueError(
+                f"propensity must be at least {1 / MOST_GAIN:g}. "
+                f"Got {values.min():g} for label {values.argmin()}."
+            )
+        return 1 / values
 
     def _gain(self, Y: CSR) -> Floats:
         return self.worth_

@@ -121,3 +121,9 @@ def test_labels_sort_from_any_order_by_mass_then_number(n_swaps):
         space.order[1, [one, other]] = space.order[1, [other, one]]
     partition._sort_labels(200, 1, space)
     assert_array_equal(space.order[1], expected)
+
+
+def test_it_ends_when_gains_overflow():
+    Y = np.ones((4, 3), int)
+    labels, space = prepared(Y, np.ones(4), np.full(3, 1e308), np.ones(4))
+    partition.split(labels, DISCOUNT, np.array([1], np.uint64), space)

@@ -165,8 +165,10 @@ def test_a_folder_whose_nodes_lead_astray_is_refused(problem, tmp_path):
         ({"C": float("inf")}, "C must be finite"),
         ({"bias": -1.0}, "bias == -1.0, must be >= 0"),
         ({"label_gain": [1.0, 2.0]}, r"label_gain must have 15 values.* shape \(2,\)"),
-        ({"label_gain": 0.0}, "label_gain must hold positive.* Got 0 for label 0"),
-        ({"label_gain": float("nan")}, "label_gain must hold positive.* Got nan"),
+        ({"bias": 1e300}, r"bias == 1e\+300, must be <= 1e\+30"),
+        ({"label_gain": 0.0}, "label_gain must lie in .* Got 0 for label 0"),
+        ({"label_gain": 1e300}, r"label_gain must lie in .*, 1e\+30\]. Got 1e\+300"),
+        ({"label_gain": float("nan")}, "label_gain must lie in .* Got nan"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters, message, problem):
@@ -180,6 +182,7 @@ def test_wrong_parameters_are_refused(parameters, message, problem):
         (np.ones(3), "propensity must have 15 values"),
         (0.0, r"propensity must lie in \(0, 1\]"),
         (1.5, r"propensity must lie in \(0, 1\]"),
+        (1e-308, "propensity must be at least 1e-30. Got 1e-308 for label 0"),
     ],
 )
 def test_wrong_propensities_are_refused(propensity, message, problem):

@@ -44,7 +44,7 @@ def products(
         length = _length(i, x_indptr, x_indices, x_data, weight, bias)
         for p in stretch(x_indptr, i):
             column = np.uintp(x_indices[p])
-            value = np.float32(weight[column] * x_data[p] / length)
+            value = np.float32(np.float64(weight[column]) * x_data[p] / length)
             n_entries = c_indptr[column + np.uintp(1)] - c_indptr[column]
             if n_entries == total.shape[0]:
                 start = np.uintp(c_indptr[column])

@@ -438,7 +438,7 @@ def usual_cost(X: CSR) -> float:
     At 1, most separators of rows of unit length send all of them one way. Chosen on
     rows held out of five training sets; longer rows need no more than 1.
     """
-    square = float(X.data @ X.data) / X.shape[0]
+    square = float(np.square(X.data, dtype=np.float64).sum()) / X.shape[0]
     return max(1.0, 1.6 / square**0.25) if square > 0 else 1.0
 
 

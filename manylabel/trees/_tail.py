@@ -105,7 +105,7 @@ def unit_rows(X: CSR, bias: float) -> CSR:
     The constant counts in the length, as in the authors' program. Rows of zeros stay.
     """
     constant = sp.csr_array(np.full((X.shape[0], 1), float(bias)))
-    rows = sp.hstack([X.astype(np.float64), constant], format="csr")
+    rows = sp.hstack([X.astype(np.float64, copy=False), constant], format="csr")
     length = np.sqrt(np.asarray(rows.power(2).sum(axis=1)))
     length[length == 0] = 1.0
     rows.data /= np.repeat(length, np.diff(rows.indptr))
@@ -122,7 +122,7 @@ def rarity(X: CSR) -> Singles:
 def cosine_tail(plan: Plan) -> Tail:
     """Return classifiers whose centroids have unit length; rare features count more."""
     weight = rarity(plan.X)
-    rows = unit_rows(plan.X * weight, 0.0)
+    rows = unit_rows(plan.X.astype(np.float64) * weight, 0.0)
     return Tail.of(sp.csr_array(normalize(_means(rows, plan), axis=0)), weight)
 
 

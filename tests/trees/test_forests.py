@@ -19,6 +19,7 @@ from manylabel import (
     read,
 )
 from manylabel.exceptions import ArchiveError
+from manylabel.trees._forest import usual_cost
 
 # The authors' program with 50 trees: P@1, P@3, P@5.
 AUTHORS = {"bibtex": (63.46, 39.51, 28.72)}
@@ -286,3 +287,9 @@ def test_importances_are_weights_times_rows(problem):
     assert_allclose(model.feature_importances_, expected / expected.sum(), rtol=1e-5)
     stump = FastXML(n_trees=1, max_leaf=500).fit(*problem)
     assert_array_equal(stump.feature_importances_, 0)
+
+
+def test_the_usual_cost_is_1_for_rows_too_long_for_singles():
+    X = sp.csr_array(np.full((2, 3), 1e30, np.float32))
+    assert usual_cost(X) == 1.0
+    assert usual_cost(X / np.float32(1e30) / np.sqrt(3)) == pytest.approx(1.6)

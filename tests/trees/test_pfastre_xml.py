@@ -184,8 +184,9 @@ def test_rows_without_labels_or_features_are_learnt(problem):
     assert np.isfinite(zeros.decision_function(X)).all()
 
 
-def test_large_values_do_not_overflow(problem):
-    X, Y = problem[0] * np.float32(1e30), problem[1]
+@pytest.mark.parametrize("largest", [1e30, 3e38])
+def test_large_values_do_not_overflow(largest, problem):
+    X, Y = problem[0] / problem[0].max() * np.float32(largest), problem[1]
     for tail in ("program", "cosine"):
         given_ = PROGRAM | {"alpha": 0.3, "gamma": 1e6, "tail": tail}
         model = PfastreXML(**given_).fit(X, Y)

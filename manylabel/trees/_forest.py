@@ -99,8 +99,12 @@ class ForestClassifier(MultiLabelClassifier):
             n_known = sum(len(forest.roots) - 1 for forest in known)
             self._check_known(n_known, widths)
             mass = _validation.row_weights(sample_weight, rows.shape[0])
+            mass = mass / mass.max()  # sums cannot overflow
             rows, labels, mass = rows[mass > 0], labels[mass > 0], mass[mass > 0]
+            rows.eliminate_zeros()  # a copy; how X is stored must not matter
             self.seen_ = np.bincount(labels.indices, minlength=labels.shape[1]) > 0
+            for forest in known:  # may have been grown on other rows
+                self.seen_[forest.leaf_labels] = True
             self.worth_ = self._worth(labels)
             plan = self._plan(rows, labels, mass / mass.mean())
             self.gain_ = self._score_gain(plan.gain)

@@ -39,8 +39,8 @@ class Plan:
             discount=1 / np.log2(np.arange(n_labels) + 2.0),
             bias=np.float32(self.bias),
             cost=float(self.cost),
-            max_leaf=int(self.max_leaf),
-            labels_per_leaf=int(self.labels_per_leaf),
+            max_leaf=min(int(self.max_leaf), self.X.shape[0]),
+            labels_per_leaf=min(int(self.labels_per_leaf), n_labels),
         )
 
 

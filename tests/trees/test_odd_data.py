@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from manylabel import FastXML, PfastXML
+from manylabel import FastXML, PfastreXML, PfastXML
 
-FORESTS = [FastXML(n_trees=5, C=10.0), PfastXML(n_trees=5, C=10.0)]
+FORESTS = [kind(n_trees=5, C=10.0) for kind in (FastXML, PfastXML, PfastreXML)]
 each_forest = pytest.mark.parametrize("forest", FORESTS, ids=lambda f: type(f).__name__)
 
 
@@ -33,7 +33,7 @@ def test_a_single_label_is_first_everywhere_and_keeps_its_frequency(forest, rows
         assert round(recorded) == Y[:, 0].sum()
 
 
-@each_forest
+@pytest.mark.parametrize("forest", FORESTS[:2])  # nearness may speak against it
 def test_a_label_on_every_row_is_always_predicted(forest, rows):
     X, Y = rows
     Y[:, 2] = 1
@@ -77,7 +77,7 @@ def test_without_any_label_nothing_is_predicted(forest, rows):
 
 @each_forest
 def test_more_labels_a_leaf_than_labels_are_all_labels(forest, rows):
-    few, many = (clone(forest).set_params(labels_per_leaf=n) for n in (4, 10**9))
+    few, many = (clone(forest).set_params(labels_per_leaf=n) for n in (4, 10**30))
     assert_array_equal(
         few.fit(*rows).decision_function(rows[0]),
         many.fit(*rows).decision_function(rows[0]),
@@ -91,3 +91,32 @@ def test_a_few_rows_are_enough(forest, rows, n_rows):
     model = clone(forest).fit(X[:n_rows], Y[:n_rows])
     assert np.isfinite(model.decision_function(X)).all()
     assert model.predict_topk(X, k=2).nnz == 120
+
+
+@each_forest
+def test_stored_zeros_change_nothing(forest, rows):
+    X, Y = rows
+    full = sp.csr_array(np.ones(X.shape, np.float32))
+    full.data = X.toarray().ravel()
+    plain, stored = (clone(forest).fit(M, Y) for M in (X, full))
+    assert_array_equal(plain.weight_bits_, stored.weight_bits_)
+    assert full.nnz == full.shape[0] * full.shape[1], "the input was changed"
+
+
+@each_forest
+@pytest.mark.parametrize("weight", [1e308, 5e-324])
+def test_weights_of_any_size_count_in_proportion(forest, rows, weight):
+    plain = clone(forest).fit(*rows)
+    weighed = clone(forest).fit(*rows, sample_weight=np.full(60, weight))
+    assert_array_equal(plain.leaf_steps_, weighed.leaf_steps_)
+    drowned = np.where(np.arange(60) % 2, 1e-320, 1e300)
+    half = clone(forest).fit(*rows, sample_weight=drowned)
+    assert np.isfinite(half.decision_function(rows[0])).all()
+
+
+@each_forest
+def test_labels_that_only_earlier_trees_saw_remain_seen(forest, rows):
+    X, Y = rows
+    model = clone(forest).set_params(warm_start=True, n_trees=1).fit(X, Y)
+    Y[:, 1] = 0
+    assert model.set_params(n_trees=2).fit(X, Y).seen_.all()

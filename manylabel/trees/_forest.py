@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
@@ -170,13 +169,16 @@ class ForestClassifier(MultiLabelClassifier):
         Parameters
         ----------
         other : ForestClassifier
-            A fitted forest of the same class, features and labels.
+            A fitted forest of the same class, features and labels, of another
+            ``random_state``: trees of the same seed are the same.
 
         Returns
         -------
         ForestClassifier
             Has this forest's parameters but for ``n_trees``.
         """
+        if not isinstance(other, ForestClassifier):
+            raise TypeError(f"other must be a forest. Got a {type(other).__name__}.")
         mine, theirs = self._forest(), other._forest()
         if type(other) is not type(self) or self._widths() != other._widths():
             raise ValueError(
@@ -185,8 +187,9 @@ class ForestClassifier(MultiLabelClassifier):
                 f"{type(other).__name__} of {other.n_features_in_} and "
                 f"{len(other.classes_)}."
             )
-        if not np.array_equal(self.gain_, other.gain_):
-            raise ValueError("other must weigh labels the same: gain_ differs.")
+        for name in ("gain_", "worth_"):
+            if not np.array_equal(getattr(self, name), getattr(other, name)):
+                raise ValueError(f"other must weigh labels the same: {name} differs.")
         model = self._with(Forest.joined([mine, theirs]))
         model.seen_ = self.seen_ | other.seen_
         return model
@@ -270,7 +273,9 @@ class ForestClassifier(MultiLabelClassifier):
 
     def _with(self, forest: Forest) -> Self:
         """Return an estimator like this one that has another forest."""
-        model: Self = clone(self).set_params(n_trees=len(forest.roots) - 1)
+        # A clone would forget what a Propensity was fitted to.
+        parameters = self.get_params(deep=False) | {"n_trees": len(forest.roots) - 1}
+        model = type(self)(**parameters)
         learnt = {name: v for name, v in vars(self).items() if name.endswith("_")}
         model.__dict__.update(learnt)
         model._take(forest)

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from manylabel import (
     FastXML,
+    PfastreXML,
     PfastXML,
     Propensity,
     evaluate,
@@ -208,6 +209,18 @@ def test_unlike_forests_are_not_merged(problem):
         model.merged(PfastXML(n_trees=1).fit(X, Y))
     with pytest.raises(ValueError, match="must weigh labels the same"):
         model.merged(FastXML(n_trees=1, label_gain=2.0).fit(X, Y))
+    half, third = (PfastreXML(n_trees=1, propensity=p).fit(X, Y) for p in (0.5, 0.3))
+    with pytest.raises(ValueError, match="worth_ differs"):
+        half.merged(third)
+    with pytest.raises(TypeError, match="other must be a forest"):
+        model.merged(3)
+
+
+def test_a_fitted_propensity_survives_trimming(problem):
+    given = Propensity(a=0.7).fit(problem[1])
+    model = PfastXML(n_trees=3, propensity=given, warm_start=True).fit(*problem)
+    again = model.trimmed(1).set_params(n_trees=3).fit(*problem)
+    assert_same_forest(again, model)
 
 
 def test_a_warm_start_refuses_fewer_trees_and_other_data(problem):

@@ -158,4 +158,6 @@ def _below(ranked: Array, n: int) -> float:
     """Return a number between the first ``n`` of descending scores and the others."""
     if len(ranked) == 0 or n == len(ranked):
         return float(np.nextafter(ranked[-1], -np.inf)) if len(ranked) else 0.0
-    return float(ranked[0]) if n == 0 else float(ranked[n - 1] + ranked[n]) / 2
+    if n == 0:
+        return float(ranked[0])
+    return (float(ranked[n - 1]) + float(ranked[n])) / 2  # between any two singles

@@ -111,6 +111,13 @@ def test_a_matching_threshold_lets_so_many_pass(problem, n_labels):
     assert (scores.values > threshold).sum() == min(n_labels, len(scores.values))
 
 
+@pytest.mark.parametrize("low", np.float32([0.3, 0.4, 0.7]))
+def test_a_threshold_parts_neighbouring_singles(low):
+    values = np.array([low, np.nextafter(low, np.float32(1))])
+    threshold = _pilot.matching_threshold(Lists(np.r_[0, 2], np.r_[0, 1], values), 1)
+    assert float(low) < threshold < float(values[1])
+
+
 @given(st.integers(1, 300), st.integers(0, 2**32))
 def test_rows_are_held_out_once_and_the_same_again(n_rows, seed):
     parts = _pilot.divided(n_rows, seed)

@@ -180,7 +180,7 @@ def mean_rows(
     for i in range(out.shape[0]):
         n_met = _add_leaves(i, leaves, leaf_indptr, leaf_indices, leaf_data, total, met)
         for label in range(out.shape[1]):
-            out[i, label] = _base(label, scale)
+            out[i, label] = _base(scale.seen[label], scale)
         for n in range(n_met):
             label = np.uintp(met[n])
             out[i, label] = total[label] * scale.gain[label] * scale.unit + scale.shift
@@ -214,12 +214,15 @@ def best_of_rows(
             label = np.uintp(met[n])
             score = total[label] * scale.gain[label] * scale.unit + scale.shift
             n_best = _insert(met[n], np.float32(score), i, n_best, columns, scores)
-        label = 0
-        while label < n_labels and (n_best < k or scores[i, k - 1] < scale.shift):
-            if total[label] == 0.0:
-                base = _base(label, scale)
-                n_best = _insert(label, base, i, n_best, columns, scores)
-            label += 1
+        for seen in (True, False):
+            base, label = _base(seen, scale), 0
+            while label < n_labels and (
+                n_best < k
+                or _is_better(base, label, scores[i, k - 1], columns[i, k - 1])
+            ):
+                if total[label] == 0.0 and scale.seen[label] == seen:
+                    n_best = _insert(label, base, i, n_best, columns, scores)
+                label += 1
         for n in range(n_met):
             total[met[n]] = 0.0
 
@@ -266,9 +269,9 @@ def list_rows(
 
 
 @kernel
-def _base(label, scale):
+def _base(seen, scale):
     """Return the score of a label that no leaf of the row has."""
-    return np.float32(scale.shift if scale.seen[label] else scale.shift - 1.0)
+    return np.float32(scale.shift if seen else scale.shift - 1.0)
 
 
 @kernel

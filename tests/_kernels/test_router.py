@@ -40,7 +40,7 @@ def merges(draw):
     shares = rng.integers(1, 4, (n_nodes, n_labels)) / 4  # coarse, so scores tie
     shares *= rng.random(shares.shape) < 0.4
     leaves = rng.integers(0, n_nodes, (n_rows, n_trees)).astype(np.int32)
-    gain = rng.integers(1, 3, n_labels).astype(float)
+    gain = rng.choice([1.0, 2.0, 1e-12], n_labels)  # the last is lost in rounding
     seen = (shares > 0).any(axis=0) | (rng.random(n_labels) < 0.7)
     return leaves, sp.csr_array(shares), router.Scale(gain, seen, 1 / n_trees, -0.25)
 

@@ -235,12 +235,13 @@ def list_rows(
     leaf_data,
     gain,
     unit,
+    shift,
     most,
     indptr,
     columns,
-    means,
+    scores,
 ):
-    """Write the labels that the leaves of each row have, by column, and their means.
+    """Write the labels that the leaves of each row have, by column, and their scores.
 
     Of more than ``most`` the best are written, among equal ones those of the lower
     columns. The last three arguments are filled as a CSR array.
@@ -253,7 +254,7 @@ def list_rows(
         labels = np.sort(met[:n_met])
         for n in range(n_met):
             label = np.uintp(labels[n])
-            listed[n] = total[label] * gain[label] * unit
+            listed[n] = total[label] * gain[label] * unit + shift
             total[label] = 0.0
         least, n_equal = np.float32(-np.inf), 0
         if n_met > most:
@@ -263,7 +264,7 @@ def list_rows(
         for n in range(n_met):
             if listed[n] > least or (n_equal > 0 and listed[n] == least):
                 n_equal -= listed[n] == least
-                columns[end], means[end] = labels[n], listed[n]
+                columns[end], scores[end] = labels[n], listed[n]
                 end += 1
         indptr[i + 1] = end
 

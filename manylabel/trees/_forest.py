@@ -372,21 +372,29 @@ class ForestClassifier(MultiLabelClassifier):
         router.best_of_rows(self._reached(X), *lists, columns, scores)
         return by_column(columns, scores, n_labels)
 
-    def _listed(self, X: CSR, most: int) -> Lists:
-        """Return the means of the labels that the leaves of a row have, the largest."""
+    def _listed(self, X: CSR, most: int, threshold: float = 0.0) -> Lists:
+        """Return the labels of a row's leaves, the best, and means less a threshold."""
+        reached, most = self._reached(X), min(most, len(self.gain_))
+        starts, unit = self.leaf_starts_, 1 / (STEPS * (len(self.roots_) - 1))
+        n_held = int((starts[reached + 1] - starts[reached]).sum())
         indptr = np.zeros(X.shape[0] + 1, np.int64)
-        labels = np.empty(X.shape[0] * min(most, len(self.gain_)), np.int32)
+        labels = np.empty(min(X.shape[0] * most, n_held), np.int32)
         means = np.empty(labels.shape, np.float32)
-        lists = (self.leaf_starts_, self.leaf_labels_, self.leaf_steps_, self.gain_)
-        unit = 1 / (STEPS * (len(self.roots_) - 1))
-        router.list_rows(self._reached(X), *lists, unit, most, indptr, labels, means)
+        lists = (starts, self.leaf_labels_, self.leaf_steps_, self.gain_)
+        router.list_rows(
+            *(reached, *lists, unit, -threshold, most, indptr, labels, means)
+        )
         return Lists(indptr, labels[: indptr[-1]], means[: indptr[-1]])
 
+    def _listed_scores(self, X: CSR) -> Lists:
+        """Return the scores of all labels that may be predicted."""
+        return self._listed(X, len(self.gain_), self.threshold_)
+
     def _labels(self, X: CSR) -> CSR:
-        parts = [
-            super(ForestClassifier, self)._labels(p) for (p,) in super()._chunks(X)
-        ]
-        return sp.vstack(parts, format="csr")
+        scores = self._listed_scores(X)
+        labels = scores._replace(values=scores.values > 0).csr(len(self.classes_))
+        labels.eliminate_zeros()
+        return labels
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         """Cut rows so that there is work for every thread; at least one chunk."""

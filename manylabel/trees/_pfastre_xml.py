@@ -252,14 +252,13 @@ class PfastreXML(PfastXML):
         how = {"bias": float(self.bias), "steepness": self._steepness()}
         return trees, tail.log_shares(X, best, **how)
 
-    def _blended(self, X: CSR) -> Lists:
-        """Return the scores of the labels that are ranked."""
+    def _listed_scores(self, X: CSR) -> Lists:
         scores = _pilot.blended(*self._ranked(X), self.alpha_)
         values = (scores.values - self.threshold_).astype(np.float32)
         return scores._replace(values=values)
 
     def _scores(self, X: CSR) -> Array:
-        scores = self._blended(X)
+        scores = self._listed_scores(X)
         seen, unseen = self._others()
         out = np.tile(np.where(self.seen_, seen, unseen), (X.shape[0], 1))
         rows = np.repeat(np.arange(X.shape[0]), np.diff(scores.indptr))
@@ -271,15 +270,9 @@ class PfastreXML(PfastXML):
         columns = np.empty((X.shape[0], min(k, n_labels)), np.int32)
         scores = np.empty(columns.shape, np.float32)
         topk.filled_rows(
-            *(*self._blended(X), self.seen_, self._others(), columns, scores)
+            *(*self._listed_scores(X), self.seen_, self._others(), columns, scores)
         )
         return by_column(columns, scores, n_labels)
-
-    def _labels(self, X: CSR) -> CSR:
-        scores = self._blended(X)
-        labels = scores._replace(values=scores.values > 0).csr(len(self.classes_))
-        labels.eliminate_zeros()
-        return labels
 
     def _others(self) -> Singles:
         """Return the scores of labels not ranked: those seen in training, and the rest.

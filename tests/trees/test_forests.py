@@ -306,3 +306,15 @@ def test_the_usual_cost_is_1_for_rows_too_long_for_singles():
     X = sp.csr_array(np.full((2, 3), 1e30, np.float32))
     assert usual_cost(X) == 1.0
     assert usual_cost(X / np.float32(1e30) / np.sqrt(3)) == pytest.approx(1.6)
+
+
+@each_forest
+@pytest.mark.parametrize("cost", [None, "f1"])
+def test_labels_of_positive_score_are_predicted_without_all_scores(
+    forest, cost, problem, monkeypatch
+):
+    X, Y = problem
+    model = clone(forest).set_params(cost=cost).fit(X, Y)
+    expected = model.decision_function(X) > 0
+    monkeypatch.delattr("manylabel.trees._forest.ForestClassifier._scores")
+    assert_array_equal(model.predict(X).toarray(), expected)

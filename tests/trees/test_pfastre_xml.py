@@ -80,6 +80,13 @@ def test_by_default_scores_blend_frequencies_and_cosines(problem):
     assert found[~ranked].max() < found[ranked].min() - 50
 
 
+def test_by_default_probabilities_are_frequencies_divided_by_propensities(problem):
+    X, Y = problem
+    model = PfastreXML(**SMALL, alpha=0.4, propensity=0.25).fit(X, Y)
+    Q = model.leaves_[model._reached(X).ravel()].toarray().reshape(200, 3, 15).mean(1)
+    assert_allclose(model.predict_proba(X), np.clip(4 * Q, 0, 1), atol=1e-6)
+
+
 def test_by_default_trees_gain_the_root_of_the_worth_of_a_label(problem):
     X, Y = problem
     gain = Propensity().fit(Y).values_ ** -0.5

@@ -127,6 +127,10 @@ class Forest(NamedTuple):
             or len(getattr(self, numbers)) != n_entries
         ):
             raise ValueError(f"{name}_ must rise from 0 to the length of {columns}_.")
+        firsts = np.zeros(n_entries + 1, np.bool_)
+        firsts[starts] = True
+        if not (firsts[1:-1] | (found[1:] > found[:-1])).all():
+            raise ValueError(f"{columns}_ must ascend within a node.")
         if n_entries and not 0 <= found.min() <= found.max() < width:
             raise ValueError(f"{columns}_ must be under {width}.")
 

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation
 from manylabel._kernels import topk
@@ -93,9 +94,8 @@ class PfastreXML(PfastXML):
         Weight of the trees.
     threshold_ : float
         Logarithm that a label must exceed to be predicted.
-    tail_centroids_ : csr_array of shape (n_features, n_labels)
-        Centroids, in fixed point; a feature that a third of the labels share has an
-        entry for every label.
+    centroids_ : csr_array of shape (n_features, n_labels)
+        Centroids by feature; kept in fixed point, and made when asked for.
     tail_scale_ : ndarray of shape (n_labels,)
         What 1 stands for in a centroid.
     tail_constant_ : ndarray of shape (n_labels,)
@@ -110,7 +110,8 @@ class PfastreXML(PfastXML):
     Notes
     -----
     Other attributes are those of :class:`PfastXML`. ``predict_proba`` is by the trees
-    alone.
+    alone. Nearness may outweigh them: a label on every training row need not be
+    predicted for all.
 
     The default metric weighs frequent against rare labels: P@1 alone leads to values of
     alpha near 1 and gives rare labels up, PSP@1 alone to small ones and gives up the
@@ -135,7 +136,9 @@ class PfastreXML(PfastXML):
     """
 
     alpha_: float
-    tail_centroids_: CSR
+    tail_starts_: Array
+    tail_labels_: Array
+    tail_values_: Array
     tail_scale_: Singles
     tail_constant_: Singles
     tail_square_: Singles
@@ -198,11 +201,17 @@ class PfastreXML(PfastXML):
             Has this forest's parameters but for ``n_trees``, and what it chose.
         """
         model = super().merged(other)
-        if not all(map(np.array_equal, self._tail().arrays(), other._tail().arrays())):
+        if not all(map(np.array_equal, self._tail(), other._tail())):
             raise ValueError(
                 "other must have been grown on the same data: its centroids differ."
             )
         return model
+
+    @property
+    def centroids_(self) -> CSR:
+        """Centroids by feature, shape (n_features, n_labels); made when asked."""
+        check_is_fitted(self)
+        return self._tail().csr()
 
     def _gain(self, Y: CSR) -> Floats:
         return np.sqrt(self.worth_) if self.splits == "balanced" else self.worth_
@@ -312,7 +321,8 @@ class PfastreXML(PfastXML):
         vectors = ("tail_scale_", "tail_constant_", "tail_square_")
         return {
             **super()._state_shapes(),
-            "tail_centroids_": (n_features, n_labels),
+            "tail_starts_": (n_features + 1,),
+            "tail_values_": self.tail_labels_.shape,
             "tail_weight_": (n_features,),
             **dict.fromkeys(vectors, (n_labels,)),
         }

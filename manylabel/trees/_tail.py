@@ -12,6 +12,7 @@ from manylabel._kernels import centroid, tail
 from manylabel._typing import CSR, Array, Floats, Singles
 from manylabel.trees._grower import Plan
 from manylabel.trees._lists import Lists
+from manylabel.trees._nodes import column_type
 
 LEAST_COSINE = 0.1  # added to all: a label far off is not ruled out
 LARGEST = np.iinfo(np.int16).max
@@ -23,9 +24,13 @@ class Tail(NamedTuple):
 
     Attributes
     ----------
-    centroids : csr_array of shape (n_features, n_labels)
-        Fixed point, 16 bits: an error of 2e-5 of the largest value of a centroid. A
-        feature that a third of the labels share has an entry for every label.
+    starts : ndarray of shape (n_features + 1,)
+        Where the entries of a feature start in the next two. A feature that a third of
+        the labels share has an entry for every label.
+    labels : ndarray of shape (n_entries,)
+        Labels ascend within a feature.
+    values : ndarray of shape (n_entries,)
+        Centroids in fixed point, 16 bits: an error of 2e-5 of the largest value of one.
     scale : ndarray of shape (n_labels,)
         What 1 stands for in the centroid of each label.
     constant : ndarray of shape (n_labels,)
@@ -36,7 +41,9 @@ class Tail(NamedTuple):
         Factor of each feature, before rows are brought to unit length.
     """
 
-    centroids: CSR
+    starts: Array
+    labels: Array
+    values: Array
     scale: Singles
     constant: Singles
     square: Singles
@@ -62,17 +69,22 @@ class Tail(NamedTuple):
         if weight is None:
             weight = np.ones(varying.shape[0])
         vectors = [np.asarray(a, np.float32) for a in (scale, constant, square, weight)]
-        return cls(_with_full_rows(fixed), *vectors)
+        full = _with_full_rows(fixed)
+        labels = full.indices.astype(column_type(full.shape[1]))
+        return cls(full.indptr, labels, full.data, *vectors)
 
-    def arrays(self) -> tuple[Array, ...]:
-        """Return what it consists of."""
-        C, vectors = self.centroids, (self.scale, self.constant, self.square)
-        return (C.indptr, C.indices, C.data, *vectors, self.weight)
+    def csr(self) -> CSR:
+        """Return the centroids by feature, shape (n_features, n_labels)."""
+        values = self.values * self.scale[self.labels]
+        shape = (len(self.starts) - 1, len(self.scale))
+        return sp.csr_array((values, self.labels, self.starts), shape=shape)
 
     def check(self) -> None:
         """Raise ValueError where a kernel would find the wrong label, or no number."""
-        if not self.centroids.has_canonical_format:
-            raise ValueError("tail_centroids_ must have ascending labels.")
+        centroids = self.csr()
+        centroids.check_format(full_check=True)
+        if not centroids.has_canonical_format:
+            raise ValueError("tail_labels_ must ascend.")
         for name in ("scale", "constant", "square", "weight"):
             if not np.isfinite(getattr(self, name)).all():
                 raise ValueError(f"tail_{name}_ must hold finite numbers.")
@@ -90,10 +102,10 @@ class Tail(NamedTuple):
         return -np.logaddexp(0.0, steepness * distance)
 
     def _products(self, X: CSR, ranked: Lists, bias: float) -> Floats:
-        out, C = np.empty(len(ranked.labels)), self.centroids
+        out = np.empty(len(ranked.labels))
         tail.products(
             *(X.indptr, X.indices, X.data, self.weight, bias),
-            *(ranked.indptr, ranked.labels, C.indptr, C.indices, C.data),
+            *(ranked.indptr, ranked.labels, self.starts, self.labels, self.values),
             *(self.scale, self.constant, out),
         )
         return out

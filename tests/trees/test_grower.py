@@ -126,6 +126,7 @@ def test_ideal_weights_make_the_objective_ndcg():
         ({"leaf_labels": np.int32([0, -1])}, "leaf_labels_ must be under 1"),
         ({"leaf_starts": np.int32([0, 1, 0, 2])}, "leaf_starts_ must rise"),
         ({"leaf_starts": np.int32([0, 0, 1, 3])}, "leaf_starts_ must rise"),
+        ({"leaf_starts": np.int32([0, 2, 2, 2])}, "leaf_labels_ must ascend within"),
         ({"weight_features": np.uint16([2])}, "weight_features_ must be under 2"),
         ({"weight_bits": np.uint16([0x7FC0])}, "weight_bits_ must hold finite"),
     ],

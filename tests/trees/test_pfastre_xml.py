@@ -261,11 +261,9 @@ def test_a_folder_that_does_not_fit_together_is_refused(name, value, problem, tm
 
 def test_full_columns_of_a_folder_must_be_in_order(problem, tmp_path):
     model = PfastreXML(**SMALL).fit(*problem)
-    centroids = model.tail_centroids_.copy()
-    centroids.indices = centroids.indices[::-1].copy()
-    model.tail_centroids_ = centroids
+    model.tail_labels_ = model.tail_labels_[::-1].copy()
     model.save(tmp_path / "model")
-    with pytest.raises(ArchiveError, match="tail_centroids_ must have ascending"):
+    with pytest.raises(ArchiveError, match="tail_labels_ must ascend"):
         load(tmp_path / "model")
 
 

@@ -101,7 +101,7 @@ def test_long_columns_are_looked_up_with_the_same_result():
     rng = np.random.default_rng(0)
     points = sp.random_array((9, 2000), density=0.3, rng=rng, format="csr")
     classifier = Tail.of(points / 10)
-    assert np.diff(classifier.centroids.indptr).max() < 2000, "stored in full"
+    assert np.diff(classifier.starts).max() < 2000, "stored in full"
     X = sp.csr_array(rng.random((4, 8), np.float32))
     few = Lists(np.arange(5) * 3, np.tile(np.int32([5, 900, 1999]), 4), np.ones(12))
     whole = classifier.log_shares(X, all_labels(4, 2000), bias=1.0, steepness=3.0)
@@ -113,10 +113,10 @@ def test_long_columns_are_looked_up_with_the_same_result():
 def test_features_that_many_labels_share_are_stored_in_full():
     points = np.array([[0.1, 0.2, 0.0, 0.3], [0.0, 0.0, 0.4, 0.0], [0, 0, 0, 0.5]])
     classifier = Tail.of(sp.csr_array(points))
-    assert_array_equal(np.diff(classifier.centroids.indptr), [4, 1])
-    stored = classifier.centroids.toarray() * classifier.scale
-    assert_allclose(stored, points[:2], atol=1e-5)
-    assert classifier.centroids.data.dtype == np.int16
+    assert_array_equal(np.diff(classifier.starts), [4, 1])
+    assert_allclose(classifier.csr().toarray(), points[:2], atol=1e-5)
+    assert classifier.values.dtype == np.int16
+    assert classifier.labels.dtype == np.uint16
 
 
 @given(plans(), st.floats(0.05, 1.0), st.sampled_from([0.5, 3.0, 30.0]))

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import master
+from manylabel._kernels import margins, master
 from manylabel._kernels._jit import kernel
 
-GAIN = 0.1  # of a plane, relative to the tolerance, for another to be worth its while
+GAIN = 0.01  # of a plane, relative to the tolerance, for another to be worth its while
 
 
 class Rules(NamedTuple):
@@ -91,30 +91,35 @@ def solve(columns, side, cost, rules, space):
     ``space.total``, the intercepts ``space.free[:, 0]``.
     """
     n_folds, limits = cost.shape[0], (rules.tolerance / 2, rules.max_steps)
-    problem = _problem(columns, side, rules, 1.0)
+    smooth = 1.0 if rules.loss == margins.HINGE else 0.0
+    problem = _problem(columns, side, rules, smooth)
     for fold in range(n_folds):
         master.start(problem, cost[fold], _solution(space, fold))
-    n_planes, n_features, bound, objective = 0, 0, -np.inf, np.inf
+    n_planes, n_features, is_exact = 0, 0, True
+    bound, objective = -np.inf, np.inf
     while True:
         n_picked, violation = worst_plane(columns, side, n_folds, rules.budget, space)
-        last, (objective, dual) = objective, _objective(n_folds, n_planes, space)
+        last, (objective, dual) = objective, _objective(n_folds, space)
         bound = max(bound, dual - violation / 2)
-        if objective - bound <= rules.tolerance * abs(objective):
+        if n_planes == 0 and rules.loss == margins.HINGE:
+            problem = _problem(columns, side, rules, rules.tolerance * violation)
+        enough = master.enough(problem, rules.tolerance, objective)
+        if objective - bound <= enough:
             break
-        if n_planes == rules.max_planes or n_picked == 0:
+        is_new = 0 < n_picked and n_planes < rules.max_planes
+        is_new = is_new and last - objective > GAIN * enough
+        if is_new and not _is_known(n_picked, n_planes, space):
+            n_features = _add_plane(n_picked, n_planes, n_features, space)
+            n_planes += 1
+            is_exact = n_planes == rules.max_planes
+        elif is_exact:
             break
-        if n_planes > 1 and last - objective <= GAIN * rules.tolerance * abs(objective):
-            break
-        if _is_known(n_picked, n_planes, space):
-            break
-        n_features = _add_plane(n_picked, n_planes, n_features, space)
-        n_planes += 1
-        problem = _problem(columns, side, rules, rules.tolerance * violation)
+        else:
+            is_exact = True
         for fold in range(n_folds):
-            now = _solution(space, fold)
             master.minimise(
                 *(problem, cost[fold], space.planes, n_planes, n_features, limits),
-                *(now, space.steps),
+                *(is_exact, _solution(space, fold), space.steps),
             )
     _finish(n_folds, n_planes, n_features, space)
     return Result(n_features, n_planes, objective, objective - bound)
@@ -173,7 +178,7 @@ def _solution(space, fold):
 
 
 @kernel
-def _objective(n_folds, n_planes, space):
+def _objective(n_folds, space):
     """Return the objective, and the dual one but for the violation."""
     objective, dual = 0.0, 0.0
     for fold in range(n_folds):

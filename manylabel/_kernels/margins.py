@@ -16,47 +16,53 @@ for the dual problem.
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import kernel, reducing_kernel
 
 SQUARED_HINGE, LOGISTIC, HINGE = 0, 1, 2
 BOTH = 0  # sides
 MAX_STEPS = 100  # of a search for one number, which halves or does better
-EXACT = 1e-12  # share of the sum of alpha that may be out of balance
-FAR = 50.0  # logarithm of the largest ratio of costs that the logistic loss balances
+EXACT = 1e-10  # share of the sum of alpha that may be out of balance
+FAR = 50.0  # the first step of a search at most
 
 
 @kernel
 def settle(loss, smooth, with_intercept, side, cost, score, free, alpha):
     """Write alpha; return the loss. ``free`` holds b and g, the last as a start."""
-    largest = 0.0
-    for i in range(side.shape[0]):
-        largest = max(largest, abs(score[i]))
-    problem = (loss, smooth, side, cost, score)
     if loss == HINGE:
-        low, high = -largest - smooth, largest + smooth
-        if with_intercept:
-            plus = _level(problem, 1, 0.5, free[1] - free[0], low, high)
-            minus = _level(problem, -1, 0.5, free[1] + free[0], low, high)
-            free[0], free[1] = (minus - plus) / 2, (minus + plus) / 2
-        else:
-            free[1] = _level(problem, BOTH, 1.0, free[1], low, high)
+        _set_level(smooth, with_intercept, side, cost, score, free)
     else:
         free[1] = 1.0 if loss == SQUARED_HINGE else 0.0
-        if with_intercept:
-            free[0] = _intercept(problem, free, largest + FAR)
-    return evaluate(loss, smooth, side, cost, score, free, alpha)
-
-
-@kernel
-def evaluate(loss, smooth, side, cost, score, free, alpha):
-    """Write alpha at a given b and g; return the loss."""
-    total = -free[1] if loss == HINGE else 0.0
-    for i in range(side.shape[0]):
-        lack = free[1] - side[i] * (score[i] + free[0])
-        value, slope, _ = _row(loss, smooth, lack)
-        total += cost[i] * value
-        alpha[i] = cost[i] * slope
+    total, slope, bend, mass = evaluate(loss, smooth, side, cost, score, free, alpha)
+    if loss == HINGE or not with_intercept:
+        return total
+    low, high = -np.inf, np.inf
+    for _ in range(MAX_STEPS):
+        if abs(slope) <= EXACT * mass:
+            break
+        free[0], low, high = _newton(free[0], slope, bend, low, high)
+        total, slope, bend, mass = evaluate(
+            loss, smooth, side, cost, score, free, alpha
+        )
     return total
+
+
+@reducing_kernel
+def evaluate(loss, smooth, side, cost, score, free, alpha):
+    """Write alpha at a given b and g; return the loss and sums of its derivatives.
+
+    These are the first two by b, and that by g but for its gain: the sum of alpha.
+    """
+    b, g = free[0], free[1]
+    total, slope, bend, mass = 0.0, 0.0, 0.0, 0.0
+    for i in range(side.shape[0]):
+        y, c = np.float64(side[i]), cost[i]
+        value, first, second = _row(loss, smooth, g - y * (score[i] + b))
+        alpha[i] = c * first
+        total += c * value
+        mass += c * first
+        slope -= y * c * first
+        bend += c * second
+    return total - (g if loss == HINGE else 0.0), slope, bend, mass
 
 
 @kernel
@@ -66,46 +72,40 @@ def _row(loss, smooth, lack):
         small = np.exp(-abs(lack))
         share = (1.0 if lack > 0.0 else small) / (1.0 + small)
         return max(lack, 0.0) + np.log1p(small), share, share * (1.0 - share)
-    if lack <= 0.0:
-        return 0.0, 0.0, 0.0
+    some = max(lack, 0.0)
     if loss == SQUARED_HINGE:
-        return lack * lack / 2, lack, 1.0
-    if lack < smooth:
-        return lack * lack / (2 * smooth), lack / smooth, 1.0 / smooth
-    return lack - smooth / 2, 1.0, 0.0
+        return some * some / 2, some, 1.0 if lack > 0.0 else 0.0
+    if some < smooth:
+        bend = 1.0 / smooth if lack > 0.0 else 0.0
+        return some * some / (2 * smooth), some / smooth, bend
+    return some - smooth / 2, 1.0 if lack > 0.0 else 0.0, 0.0
 
 
 @kernel
-def _intercept(problem, free, most):
-    """Return the b that balances the sides, from ``-most`` to ``most``."""
-    loss, smooth, side, cost, score = problem
-    low, high, b = -most, most, min(max(free[0], -most), most)
-    for _ in range(MAX_STEPS):
-        slope, bend, total = 0.0, 0.0, 0.0
-        for i in range(side.shape[0]):
-            lack = free[1] - side[i] * (score[i] + b)
-            _, own_slope, own_bend = _row(loss, smooth, lack)
-            slope -= side[i] * cost[i] * own_slope
-            bend += cost[i] * own_bend
-            total += cost[i] * own_slope
-        if abs(slope) <= EXACT * total:
-            break
-        b, low, high = _newton(b, slope, bend, low, high)
-    return b
+def _set_level(smooth, with_intercept, side, cost, score, free):
+    """Set g, and b, for alpha of the hinge to sum to 1, half of it on each side.
+
+    Then g - b concerns the rows of side +1 alone, and g + b the others.
+    """
+    if with_intercept:
+        plus = _level(smooth, side, cost, score, 1, 0.5, free[1] - free[0])
+        minus = _level(smooth, side, cost, score, -1, 0.5, free[1] + free[0])
+        free[0], free[1] = (minus - plus) / 2, (minus + plus) / 2
+    else:
+        free[1] = _level(smooth, side, cost, score, BOTH, 1.0, free[1])
 
 
 @kernel
-def _level(problem, which, share, level, low, high):
+def _level(smooth, side, cost, score, which, share, level):
     """Return the g at which alpha sums to ``share`` over one side, or both."""
-    loss, smooth, side, cost, score = problem
-    level = min(max(level, low), high)
+    low, high = -np.inf, np.inf
     for _ in range(MAX_STEPS):
         slope, bend = -share, 0.0
         for i in range(side.shape[0]):
             if which == BOTH or side[i] == which:
-                _, own_slope, own_bend = _row(loss, smooth, level - side[i] * score[i])
-                slope += cost[i] * own_slope
-                bend += cost[i] * own_bend
+                _, first, second = _row(HINGE, smooth, level - side[i] * score[i])
+                slope += cost[i] * first
+                bend += cost[i] * second
         if abs(slope) <= EXACT * share:
             break
         level, low, high = _newton(level, slope, bend, low, high)
@@ -119,7 +119,8 @@ def _newton(at, slope, bend, low, high):
         high = at
     else:
         low = at
-    place = at - slope / bend if bend > 0.0 else low
+    reach = FAR + 2.0 * abs(at)
+    place = at + min(max(-slope / bend, -reach), reach)
     if not low < place < high:
         place = (low + high) / 2
     return place, low, high

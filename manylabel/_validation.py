@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_scalar
+from sklearn.utils import assert_all_finite, check_scalar, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
-from manylabel._typing import CSR, Floats, Ints, MatrixLike
+from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike
 
 MAX_DEPTH = 1 << 31  # of a ranking; sums of two depths fit an int64
 # A square matrix of float64 of this width takes 3.2 GB.
@@ -119,6 +120,30 @@ def scores(
     if np.isnan(matrix.data if sp.issparse(matrix) else matrix).any():
         raise ValueError(f"{name} must hold numbers. Got NaN.")
     return matrix
+
+
+def sides(y: Any, n_rows: int) -> tuple[Array, Array]:
+    """Return the two classes of a vector, and each row's side: -1 and +1 in order."""
+    if y is None:
+        raise ValueError(
+            "y must be a vector of two classes: the estimator requires y to be passed, "
+            "but the target y is None."
+        )
+    target = column_or_1d(y, warn=True)
+    if target.dtype.kind == "f":
+        assert_all_finite(target, input_name="y")
+    check_classification_targets(target)
+    if len(target) != n_rows:
+        raise ValueError(f"y must have {n_rows} rows. Got {len(target)}.")
+    classes, place = np.unique(target, return_inverse=True)
+    if len(classes) > 2:  # noqa: PLR2004 - -1 and +1
+        raise ValueError(
+            "Only binary classification is supported. y must have two classes. "
+            f"Got {len(classes)}."
+        )
+    if len(classes) == 1:
+        raise ValueError(f"y must have two classes. Got one class, {classes[0]}.")
+    return classes, (2 * place - 1).astype(np.int8)
 
 
 def row_weights(sample_weight: Any, n_rows: int) -> Floats:

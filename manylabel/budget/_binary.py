@@ -1,0 +1,114 @@
+"""What the classifiers of two classes have in common."""
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_scalar
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from manylabel import _validation
+from manylabel._kernels import margins
+from manylabel._typing import CSR, Array, Floats, MatrixLike
+
+LOSSES = {
+    "squared_hinge": margins.SQUARED_HINGE,
+    "logistic": margins.LOGISTIC,
+    "hinge": margins.HINGE,
+}
+
+
+class Sides(NamedTuple):
+    """Checked rows, the side of each, -1 or +1, and how much it counts."""
+
+    X: CSR
+    side: Array
+    mass: Floats
+
+
+class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose target is a vector of two classes.
+
+    A subclass has ``fit``, which calls ``_begin_fit``, and ``_votes`` of checked rows:
+    positive for the second class.
+    """
+
+    class_weight: Any
+    classes_: Array
+
+    def decision_function(self, X: MatrixLike) -> Floats:
+        """Return a score for every row, positive for the second class.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores.
+        """
+        check_is_fitted(self)
+        return self._votes(_validation.features(self, X, reset=False))
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Return the class of every row.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes; the first where the score is 0.
+        """
+        is_second = self.decision_function(X) > 0
+        return np.asarray(self.classes_[is_second.astype(int)])
+
+    def _begin_fit(self, X: MatrixLike, y: Any, sample_weight: Any) -> Sides:
+        """Check the rows and weigh them; those of weight 0 are left out."""
+        rows = _validation.features(self, X, reset=True)
+        mass = _validation.row_weights(sample_weight, rows.shape[0])
+        kept = mass > 0
+        target = y if y is None or kept.all() else np.asarray(y)[kept]
+        self.classes_, side = _validation.sides(target, int(kept.sum()))
+        if not kept.all():
+            rows, mass = rows[kept], mass[kept]
+        return Sides(rows, side, mass * self._class_weights(side, mass))
+
+    def _class_weights(self, side: Array, mass: Floats) -> Floats:
+        """Return how much the class of each row counts."""
+        if self.class_weight == "balanced":
+            shares = [mass[side == s].sum() for s in (-1, 1)]
+            weights = [mass.sum() / (2 * share) for share in shares]
+        else:
+            weights = compute_class_weight(
+                self.class_weight, classes=self.classes_, y=self.classes_
+            )
+        return np.asarray(np.where(side > 0, weights[1], weights[0]))
+
+    def _check_solver(self, budget: Any, C: Any, losses: Any) -> None:
+        """Refuse parameters that the solver cannot take."""
+        values = vars(self)
+        check_scalar(budget, "budget", Integral, min_val=1)
+        check_scalar(values["max_planes"], "max_planes", Integral, min_val=1)
+        check_scalar(values["max_steps"], "max_steps", Integral, min_val=1)
+        _validation.number(C, "C", above=0)
+        _validation.number(values["tol"], "tol", above=0)
+        _validation.choice(values["loss"], "loss", losses)
+        if isinstance(self.class_weight, str):
+            _validation.choice(self.class_weight, "class_weight", ["balanced"])
+
+    def _votes(self, X: CSR) -> Floats:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags

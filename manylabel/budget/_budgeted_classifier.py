@@ -1,0 +1,172 @@
+"""A linear classifier that looks at a few features: BAC, the same as FGM."""
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from manylabel._kernels import budget as planes
+from manylabel._kernels.separator import Columns
+from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike
+from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
+
+
+class BudgetedClassifier(BinaryClassifier):
+    """A linear classifier of two classes that looks at a few features (BAC).
+
+    In turn, the ``budget`` features that the loss pulls at most become a plane, and the
+    weights of all planes are learnt again, until the best further plane is known to
+    gain next to nothing.
+
+    Parameters
+    ----------
+    budget : int, default=10
+        Features of a plane, at most; all of them when there are fewer.
+    max_planes : int, default=10
+        Planes, at most; so ``budget * max_planes`` features are selected, at most.
+    C : float, default=1.0
+        Cost of the loss. For the hinge, in which each row counts ``C``, it is 1 over
+        the number of rows that may lie on the wrong side of the margin: below 1, and at
+        least 1 over twice the rows of the smaller class.
+    loss : {"squared_hinge", "logistic", "hinge"}, default="squared_hinge"
+        Loss of a margin.
+    fit_intercept : bool, default=True
+        Whether there is an intercept. It is not penalised.
+    class_weight : dict, "balanced" or None, default=None
+        How much a class counts; "balanced" lets both weigh the same.
+    tol : float, default=1e-3
+        Duality gap, relative to the objective, at which to stop.
+    max_steps : int, default=1000
+        Gradient steps after each plane, at most.
+
+    Attributes
+    ----------
+    coef_ : csr_array of shape (1, n_features)
+        Weights.
+    intercept_ : ndarray of shape (1,)
+        Intercept.
+    selected_features_ : ndarray of int
+        Features of a weight other than 0, ascending.
+    n_planes_ : int
+        Planes that were made.
+    objective_ : float
+        Half the squared sum of the lengths of the planes' weights, plus ``C`` times the
+        loss.
+    duality_gap_ : float
+        The objective is at most so much above the optimum over all planes there are.
+
+    Notes
+    -----
+    This is the budget-aware classifier of Liu & Tsang (2017, Algorithm 1), which is the
+    feature generating machine of Tan, Tsang & Wang (2014): the name FGM stands for the
+    same class. The hinge of the paper's equation 4 has a solution other than 0 only in
+    the range of ``C`` named above, so the squared hinge is the default, as in FGM. The
+    sum of ``(1/2) (sum of lengths)^2`` over the best planes is half the squared
+    ``budget``-support norm of the weights.
+
+    A feature that is 0 in all rows is never selected. One class alone is refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(100, 500))
+    >>> y = X[:, 7] - X[:, 30] > 0
+    >>> model = BudgetedClassifier(budget=2, max_planes=1).fit(X, y)
+    >>> model.selected_features_
+    array([ 7, 30])
+    """
+
+    coef_: CSR
+    intercept_: Floats
+    selected_features_: Ints
+    n_planes_: int
+    objective_: float
+    duality_gap_: float
+
+    def __init__(
+        self,
+        *,
+        budget: int = 10,
+        max_planes: int = 10,
+        C: float = 1.0,
+        loss: str = "squared_hinge",
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_steps: int = 1000,
+    ) -> None:
+        self.budget = budget
+        self.max_planes = max_planes
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_steps = max_steps
+
+    def fit(self, X: MatrixLike, y: Any, sample_weight: Any = None) -> Self:
+        """Select features and learn their weights.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        y : array of shape (n_rows,)
+            Classes, two of them.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            How much the loss of each row counts.
+
+        Returns
+        -------
+        BudgetedClassifier
+            Itself.
+        """
+        self._check_solver(self.budget, self.C, LOSSES)
+        rows = self._begin_fit(X, y, sample_weight)
+        cost = self.C * rows.mass
+        if self.loss == "hinge":
+            self._check_hinge(rows, cost)
+        n_features = rows.X.shape[1]
+        rules = planes.Rules(
+            LOSSES[self.loss],
+            bool(self.fit_intercept),
+            min(self.budget, n_features),
+            self.max_planes,
+            float(self.tol),
+            self.max_steps,
+        )
+        n_rows, X = len(cost), rows.X.tocsc()
+        columns = Columns(n_rows, n_features, X.indptr, X.indices, X.data)
+        space = planes.workspace(n_rows, n_features, 1, rules.budget, rules.max_planes)
+        result = planes.solve(columns, rows.side, cost[None], rules, space)
+        self._take(result, space, n_features)
+        return self
+
+    def _take(self, result: Any, space: Any, n_features: int) -> None:
+        features = space.planes.features[: result.n_features]
+        weights = space.total[0, : result.n_features]
+        order = np.argsort(features)
+        order = order[weights[order] != 0]
+        self.selected_features_ = features[order]
+        self.coef_ = sp.csr_array(
+            (weights[order], self.selected_features_, [0, len(order)]),
+            shape=(1, n_features),
+        )
+        self.intercept_ = space.free[0, :1].copy()
+        self.n_planes_ = result.n_planes
+        self.objective_, self.duality_gap_ = result.objective, result.gap
+
+    def _check_hinge(self, rows: Sides, cost: Array) -> None:
+        """Refuse costs for which the hinge has no solution, or only 0."""
+        least = min(cost[rows.side == s].sum() for s in (-1, 1)) * 2
+        if not self.fit_intercept:
+            least = cost.sum()
+        if least < 1 or cost.max() >= 1:
+            low, high = self.C / least, self.C / cost.max()
+            raise ValueError(
+                f"C must be at least {low:.3g} and below {high:.3g} for the hinge on "
+                f"these rows. Got {self.C}."
+            )
+
+    def _votes(self, X: CSR) -> Floats:
+        return np.asarray((X @ self.coef_.T).toarray()[:, 0] + self.intercept_[0])

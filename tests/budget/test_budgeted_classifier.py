@@ -1,0 +1,125 @@
+"""BAC: scikit-learn's contract, what it selects, and what it refuses."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from manylabel import BudgetedClassifier
+
+LOSSES = ["squared_hinge", "logistic", "hinge"]
+
+
+@parametrize_with_checks([BudgetedClassifier()])
+def test_sklearn_contract(estimator, check):
+    check(estimator)
+
+
+def drawn(n=60, m=30, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.6)
+    return X, X[:, 3] - X[:, 8] + 0.2 * rng.normal(size=n) > 0.1
+
+
+def test_a_budget_of_all_features_is_the_l2_svm():
+    X, y = drawn()
+    # scikit-learn takes C times the squared hinge, not half of it.
+    theirs = LinearSVC(C=0.5, intercept_scaling=1e3, tol=1e-8, max_iter=10**6)
+    theirs.fit(X, y)
+    ours = BudgetedClassifier(budget=30, tol=1e-7).fit(X, y)
+    assert_allclose(ours.coef_.toarray(), theirs.coef_, atol=2e-3)
+    assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-3)
+    assert ours.n_planes_ == 1
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_finds_the_features_that_count(loss):
+    X, y = drawn()
+    model = BudgetedClassifier(budget=2, max_planes=1, loss=loss, C=0.1).fit(X, y)
+    assert_array_equal(model.selected_features_, [3, 8])
+    assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_never_selects_more_than_the_budget_of_each_plane(loss):
+    X, y = drawn()
+    model = BudgetedClassifier(budget=3, max_planes=4, loss=loss, C=0.1).fit(X, y)
+    assert len(model.selected_features_) <= 3 * model.n_planes_ <= 12
+    assert_array_equal(model.coef_.indices, model.selected_features_)
+
+
+def test_the_gap_is_reported_and_small():
+    X, y = drawn()
+    model = BudgetedClassifier(budget=5, max_planes=100, tol=1e-5).fit(X, y)
+    assert 0 <= model.duality_gap_ <= 1e-3 * model.objective_
+
+
+def test_sparse_and_dense_rows_are_the_same():
+    X, y = drawn()
+    dense, sparse = (BudgetedClassifier().fit(M, y) for M in (X, sp.csr_array(X)))
+    assert_array_equal(dense.coef_.toarray(), sparse.coef_.toarray())
+    assert_array_equal(dense.predict(X), sparse.predict(sp.csc_array(X)))
+
+
+def test_balance_moves_the_border_towards_the_larger_class():
+    X, y = drawn(n=300)
+    rare = y & (np.arange(300) % 10 == 0)
+    plain, balanced = (
+        BudgetedClassifier(class_weight=w).fit(X, rare) for w in (None, "balanced")
+    )
+    assert balanced.predict(X).sum() > plain.predict(X).sum()
+    shares = {True: 300 / (2 * rare.sum()), False: 300 / (2 * (~rare).sum())}
+    named = BudgetedClassifier(class_weight=shares).fit(X, rare)
+    assert_allclose(named.coef_.toarray(), balanced.coef_.toarray())
+
+
+def test_features_that_are_zero_are_never_selected():
+    X, y = drawn()
+    X[:, 10:] = 0
+    model = BudgetedClassifier(budget=30).fit(X, y)
+    assert model.selected_features_.max() < 10
+
+
+def test_a_budget_above_the_features_is_all_of_them():
+    X, y = drawn(m=9)
+    more, all_ = (BudgetedClassifier(budget=b).fit(X, y) for b in (100, 9))
+    assert_array_equal(more.coef_.toarray(), all_.coef_.toarray())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"budget": 0}, "budget == 0, must be >= 1"),
+        ({"max_planes": 0}, "max_planes == 0, must be >= 1"),
+        ({"C": 0}, "C == 0, must be > 0"),
+        ({"loss": "square"}, "loss must be one of squared_hinge, logistic, hinge"),
+        ({"class_weight": "even"}, "class_weight must be one of balanced"),
+        ({"loss": "hinge", "C": 1.0}, "and below 1 for the hinge"),
+        ({"loss": "hinge", "C": 1e-4}, "C must be at least 0.0"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        BudgetedClassifier(**parameters).fit(*drawn())
+
+
+def test_one_class_is_refused_also_where_the_other_has_no_weight():
+    X, y = drawn()
+    with pytest.raises(ValueError, match=r"two classes\. Got one class, True"):
+        BudgetedClassifier().fit(X, np.ones(60, bool))
+    with pytest.raises(ValueError, match=r"two classes\. Got one class, False"):
+        BudgetedClassifier().fit(X, y, sample_weight=~y)
+
+
+def test_the_ends_of_the_valid_range_of_the_hinge_are_right():
+    X, y = drawn()
+    least = 1 / (2 * min(y.sum(), (~y).sum()))
+    for C, valid in ((least * 1.001, True), (least * 0.999, False), (0.999, True)):
+        model = BudgetedClassifier(loss="hinge", C=C)
+        if valid:
+            assert np.isfinite(model.fit(X, y).objective_)
+        else:
+            with pytest.raises(ValueError, match="for the hinge"):
+                model.fit(X, y)

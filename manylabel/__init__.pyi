@@ -6,6 +6,7 @@ from .baselines import LabelPowerset as LabelPowerset
 from .baselines import OneVsRest as OneVsRest
 from .baselines import Popularity as Popularity
 from .budget import BudgetedClassifier as BudgetedClassifier
+from .budget import BudgetedTree as BudgetedTree
 from .data import Corpus as Corpus
 from .data import Dataset as Dataset
 from .data import LabelSpace as LabelSpace

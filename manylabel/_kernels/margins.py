@@ -39,7 +39,10 @@ def settle(loss, smooth, with_intercept, side, cost, score, free, alpha):
     for _ in range(MAX_STEPS):
         if abs(slope) <= EXACT * mass:
             break
-        free[0], low, high = _newton(free[0], slope, bend, low, high)
+        last = free[0]
+        free[0], low, high = _newton(last, slope, bend, low, high)
+        if free[0] == last:
+            break
         total, slope, bend, mass = evaluate(
             loss, smooth, side, cost, score, free, alpha
         )
@@ -108,19 +111,25 @@ def _level(smooth, side, cost, score, which, share, level):
                 bend += cost[i] * second
         if abs(slope) <= EXACT * share:
             break
-        level, low, high = _newton(level, slope, bend, low, high)
+        last = level
+        level, low, high = _newton(last, slope, bend, low, high)
+        if level == last:
+            break
     return level
 
 
 @kernel
 def _newton(at, slope, bend, low, high):
-    """Return the next place of a search for slope 0, and its bounds."""
+    """Return the next place of a search for slope 0, and its bounds.
+
+    It is the same place if rounding does not allow to come nearer.
+    """
     if slope > 0.0:
         high = at
     else:
         low = at
     reach = FAR + 2.0 * abs(at)
     place = at + min(max(-slope / bend, -reach), reach)
-    if not low < place < high:
+    if place != at and not low < place < high:
         place = (low + high) / 2
     return place, low, high

@@ -19,6 +19,7 @@ from manylabel._kernels._jit import kernel
 from manylabel._kernels.csr import stretch
 
 EASE, STIFFEN = 0.95, 1.5  # factors of the curvature at and within a step
+MAX_TRIALS = 200  # of a step; the curvature then is beyond that of any loss
 SHARE = 0.1  # of what a new plane gains that may be missing while more planes follow
 ROUNDING = 1e-12  # relative, of objectives
 
@@ -237,7 +238,8 @@ def _step(problem, cost, size, loss, now, space):
     planes, n_planes, n_features = size
     n_places = planes.starts[n_planes]
     now.state[CURVATURE] *= EASE
-    while True:
+    objective = np.inf
+    for _ in range(MAX_TRIALS):
         curvature = now.state[CURVATURE]
         for p in range(n_places):
             pull = space.pull[planes.chosen[p]]
@@ -254,9 +256,11 @@ def _step(problem, cost, size, loss, now, space):
         )
         found = _loss(problem, cost, space.trial_score, now)
         slack = ROUNDING * abs(loss)
-        if found <= model + curvature * square / 2 + slack or square == 0.0:
-            return length * length / 2 + found
+        objective = length * length / 2 + found
+        if found <= model + curvature * square / 2 + slack:
+            break
         now.state[CURVATURE] *= STIFFEN
+    return objective
 
 
 @kernel

@@ -1,5 +1,6 @@
 """What the classifiers of two classes have in common."""
 
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -92,15 +93,14 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return np.asarray(np.where(side > 0, weights[1], weights[0]))
 
-    def _check_solver(self, budget: Any, C: Any, losses: Any) -> None:
+    def _check_solver(self, losses: Iterable[str], *, may_be_none: bool) -> None:
         """Refuse parameters that the solver cannot take."""
-        values = vars(self)
-        check_scalar(budget, "budget", Integral, min_val=1)
-        check_scalar(values["max_planes"], "max_planes", Integral, min_val=1)
-        check_scalar(values["max_steps"], "max_steps", Integral, min_val=1)
-        _validation.number(C, "C", above=0)
-        _validation.number(values["tol"], "tol", above=0)
-        _validation.choice(values["loss"], "loss", losses)
+        given = {n: v for n, v in vars(self).items() if not (may_be_none and v is None)}
+        for name in ("budget", "max_planes", "max_steps"):
+            check_scalar(given.get(name, 1), name, Integral, min_val=1)
+        for name in ("C", "tol"):
+            _validation.number(given.get(name, 1), name, above=0)
+        _validation.choice(given["loss"], "loss", losses)
         if isinstance(self.class_weight, str):
             _validation.choice(self.class_weight, "class_weight", ["balanced"])
 

@@ -121,7 +121,7 @@ class BudgetedClassifier(BinaryClassifier):
         BudgetedClassifier
             Itself.
         """
-        self._check_solver(self.budget, self.C, LOSSES)
+        self._check_solver(LOSSES, may_be_none=False)
         rows = self._begin_fit(X, y, sample_weight)
         cost = self.C * rows.mass
         if self.loss == "hinge":

@@ -1,0 +1,221 @@
+"""A tree whose every decision looks at a few features: SBT."""
+
+from itertools import product
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from manylabel import parallel
+from manylabel._kernels.budget import Rules
+from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState
+from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
+from manylabel.budget._grower import Grower, Plan, Tree
+
+# What cross-validation tries of a parameter that is not given.
+BUDGETS, PLANES, COSTS = (1, 5, 20, 100), (1, 4), (0.1, 1.0, 10.0)
+MAX_TRIALS = 3  # folds held out in turn to choose among these
+
+
+class BudgetedTree(BinaryClassifier):
+    """A tree of linear classifiers that look at a few features each (SBT).
+
+    From the root down, the rows of a node are split by classifiers learnt from them, as
+    :class:`BudgetedClassifier` learns, until the rows of a node are of one class, are
+    all sent the same way, are few, or are deep. There is one classifier for each fold
+    of the rows, learnt without it; all look at the same features, and they vote. A node
+    whose rows they tell apart no worse than its children do, each judged by the rows
+    that it did not learn from, loses its children.
+
+    Parameters
+    ----------
+    budget : int or None, default=None
+        Features of a plane, at most. A node has up to ``budget * max_planes``.
+    max_planes : int or None, default=None
+        Planes of a node, at most.
+    C : float or None, default=None
+        Cost of the loss. Of ``budget``, ``max_planes`` and ``C``, those that are None
+        are chosen by cross-validation of whole trees.
+    loss : {"squared_hinge", "logistic"}, default="squared_hinge"
+        Loss of a margin.
+    n_folds : int, default=5
+        Classifiers of a node; 1 learns one from all rows, and does not allow to prune.
+    prune : bool, default=True
+        Whether children are removed that do not help.
+    max_depth : int, default=10
+        Decisions that a row passes, at most.
+    min_rows : int, default=10
+        Rows that a node must have to be split.
+    class_weight : dict, "balanced" or None, default=None
+        How much a class counts; "balanced" lets both weigh the same.
+    tol : float, default=1e-2
+        Duality gap, relative to the objective, at which a node is learnt.
+    max_steps : int, default=1000
+        Gradient steps after each plane, at most.
+    n_jobs : int or None, default=None
+        Trees of the cross-validation that are grown at a time.
+    random_state : int, Generator, RandomState or None, default=None
+        Draws the folds.
+
+    Attributes
+    ----------
+    budget_, max_planes_, C_
+        Given, or chosen.
+    selected_features_ : ndarray of int
+        Features that the tree looks at, ascending.
+    children_ : ndarray of shape (n_nodes,)
+        First child of a node, that of the second class; the other follows; 0 in a leaf.
+    value_ : ndarray of shape (n_nodes,)
+        From -1 to 1: how far the training rows of a node are of the second class.
+
+    Notes
+    -----
+    Liu & Tsang (2017), Algorithm 2, equation 11 and section 5.2. The paper does not say
+    when to stop if a node is not pure; here it is if all rows go the same way, and by
+    ``max_depth`` and ``min_rows``. A leaf predicts the larger class of its rows. A
+    parent is compared with the errors of its children after these were pruned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> y = (X[:, 0] > 0) != (X[:, 1] > 0)
+    >>> model = BudgetedTree(budget=1, max_planes=1, C=1, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    budget_: int
+    max_planes_: int
+    C_: float
+    selected_features_: Ints
+    children_: Ints
+    value_: Floats
+
+    def __init__(
+        self,
+        *,
+        budget: int | None = None,
+        max_planes: int | None = None,
+        C: float | None = None,
+        loss: str = "squared_hinge",
+        n_folds: int = 5,
+        prune: bool = True,
+        max_depth: int = 10,
+        min_rows: int = 10,
+        class_weight: Any = None,
+        tol: float = 1e-2,
+        max_steps: int = 1000,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.budget = budget
+        self.max_planes = max_planes
+        self.C = C
+        self.loss = loss
+        self.n_folds = n_folds
+        self.prune = prune
+        self.max_depth = max_depth
+        self.min_rows = min_rows
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_steps = max_steps
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: MatrixLike, y: Any, sample_weight: Any = None) -> Self:
+        """Choose what is not given, grow the tree, and prune it.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        y : array of shape (n_rows,)
+            Classes, two of them.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            How much each row counts, in losses, errors and leaves.
+
+        Returns
+        -------
+        BudgetedTree
+            Itself.
+        """
+        self._check_parameters()
+        sides = self._begin_fit(X, y, sample_weight)
+        fold = _drawn_folds(sides.side, max(2, self.n_folds), self.random_state)
+        plans = [self._plan(sides, fold, *one) for one in self._candidates(sides)]
+        best = self._best(plans) if len(plans) > 1 else plans[0]
+        rules: Any = best.rules
+        self.budget_, self.max_planes_ = rules.budget, rules.max_planes
+        self.C_ = best.cost
+        self._take(self._grown(best))
+        return self
+
+    @property
+    def depth_(self) -> int:
+        """Decisions on the longest way down."""
+        return int(self._tree().depth().max())
+
+    def _votes(self, X: CSR) -> Floats:
+        tree = self._tree()
+        return np.asarray(tree.value[tree.leaves(X)])
+
+    def _tree(self) -> Tree:
+        return Tree(*(getattr(self, f"{name}_") for name in Tree._fields))
+
+    def _take(self, tree: Tree) -> None:
+        for name, value in tree._asdict().items():
+            setattr(self, f"{name}_", value)
+        self.selected_features_ = np.unique(tree.features)
+
+    def _candidates(self, sides: Sides) -> list[tuple[int, int, float]]:
+        """Return the budgets, planes and costs to choose from."""
+        n_features = sides.X.shape[1]
+        budgets = BUDGETS if self.budget is None else (self.budget,)
+        planes = PLANES if self.max_planes is None else (self.max_planes,)
+        costs = COSTS if self.C is None else (float(self.C),)
+        sizes = sorted({min(budget, n_features) for budget in budgets})
+        return list(product(sizes, planes, costs))
+
+    def _plan(
+        self, sides: Sides, fold: Ints, budget: int, max_planes: int, cost: float
+    ) -> Plan:
+        loss = LOSSES[self.loss]
+        rules = Rules(loss, True, budget, max_planes, float(self.tol), self.max_steps)
+        limits = (self.max_depth, self.min_rows)
+        return Plan(sides, fold, self.n_folds, rules, cost, *limits)
+
+    def _best(self, plans: list[Plan]) -> Plan:
+        """Return the plan whose trees err least on folds that they did not see."""
+        held = range(min(MAX_TRIALS, max(2, self.n_folds)))
+        tasks = list(product(plans, held))
+        errors = parallel.run(self._error, tasks, self.n_jobs)
+        return plans[np.argmin(np.sum(np.reshape(errors, (len(plans), -1)), axis=1))]
+
+    def _error(self, plan: Plan, held: int) -> float:
+        tree = self._grown(plan.without(held))
+        X, side, mass = (part[plan.fold == held] for part in plan.sides)
+        is_wrong = (tree.value[tree.leaves(X)] > 0) != (side > 0)
+        return float(mass[is_wrong].sum())
+
+    def _grown(self, plan: Plan) -> Tree:
+        tree = Grower(plan).grow()
+        return tree.pruned() if self.prune else tree
+
+    def _check_parameters(self) -> None:
+        self._check_solver(list(LOSSES)[:2], may_be_none=True)
+        for name in ("n_folds", "max_depth", "min_rows"):
+            check_scalar(getattr(self, name), name, Integral, min_val=1)
+        if self.prune and self.n_folds == 1:
+            raise ValueError("n_folds must be at least 2 to prune. Got 1.")
+
+
+def _drawn_folds(side: Array, n_folds: int, random_state: RandomState) -> Ints:
+    """Return a fold for each row, with an equal share of both sides in each."""
+    seed = parallel.spawn_seeds(random_state, 1)[0]
+    rng, fold = np.random.default_rng(seed), np.empty(len(side), np.int64)
+    for one in (-1, 1):
+        rows = np.flatnonzero(side == one)
+        fold[rng.permutation(rows)] = np.arange(len(rows)) % n_folds
+    return fold

@@ -1,0 +1,203 @@
+"""Growing and pruning a tree of budgeted classifiers (Liu & Tsang 2017, section 5)."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from manylabel._kernels import budget as planes
+from manylabel._kernels import node, votes
+from manylabel._kernels.separator import Columns
+from manylabel._typing import CSR, Array, Floats, Ints
+from manylabel.budget._binary import Sides
+
+
+class Rows(NamedTuple):
+    """What ``node.gather_columns`` needs; the constant feature is not used."""
+
+    x_indptr: Array
+    x_indices: Array
+    x_data: Array
+    bias: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a tree is grown from: the rows, the fold of each, and the limits."""
+
+    sides: Sides
+    fold: Ints
+    n_folds: int
+    rules: planes.Rules
+    cost: float
+    max_depth: int
+    min_rows: int
+
+    def without(self, fold: int) -> Self:
+        """Return the plan for all rows but those of a fold, which is left empty."""
+        kept = self.fold != fold
+        sides = Sides(*(part[kept] for part in self.sides))
+        return replace(self, sides=sides, fold=self.fold[kept])
+
+
+class Tree(NamedTuple):
+    """Nodes in the order of growth; the first child of a node takes the positives."""
+
+    children: Ints  # (n_nodes,) the first child, the second follows; 0 in a leaf
+    parent: Ints  # (n_nodes,) -1 at the root
+    starts: Ints  # (n_nodes + 1,) of the features of each node
+    features: Ints
+    weights: Floats  # (n_features of all nodes, n_folds)
+    intercept: Floats  # (n_nodes, n_folds)
+    value: Floats  # (n_nodes,) mean side of the rows, by weight
+    node_rows: Ints  # (n_nodes,)
+    leaf_error: Floats  # (n_nodes,) weight of the rows not of the larger side
+    fold_error: Floats  # (n_nodes,) that of the rows wrong in the fold without them
+
+    def depth(self) -> Ints:
+        """Return the decisions above each node."""
+        depth = np.zeros(len(self.parent), np.int64)
+        for at in range(1, len(depth)):
+            depth[at] = depth[self.parent[at]] + 1
+        return depth
+
+    def leaves(self, X: CSR) -> Ints:
+        """Return the leaf of every row."""
+        selected, numbers = np.unique(self.features, return_inverse=True)
+        out = np.empty(X.shape[0], np.int64)
+        nodes = (self.children, self.starts, numbers, self.weights, self.intercept)
+        votes.descend(X.indptr, X.indices, X.data, selected, nodes, out)
+        return out
+
+    def pruned(self) -> Self:
+        """Return the tree without children that err more than their parent.
+
+        Both are judged by cross-validation: from the leaves up, a node errs as its own
+        classifiers do, or as its children together, whichever is less (section 5.2).
+        """
+        children, error = self.children.copy(), self.leaf_error.copy()
+        is_gone = np.zeros(len(children), bool)
+        for at in range(len(children) - 1, -1, -1):
+            first = children[at]
+            if first:
+                below = error[first] + error[first + 1]
+                error[at] = min(self.fold_error[at], below)
+                if below > self.fold_error[at]:
+                    children[first : first + 2] = 0
+        for at in range(1, len(children)):
+            above = self.parent[at]
+            is_gone[at] = is_gone[above] or children[above] == 0
+        return self._kept(children, ~is_gone)
+
+    def _kept(self, children: Ints, kept: Array) -> Self:
+        """Return some of the nodes, renumbered; leaves lose their features."""
+        number = np.cumsum(kept) - 1
+        children = np.where(children > 0, number[children], 0)[kept]
+        sizes = np.diff(self.starts) * kept
+        sizes[np.flatnonzero(kept)[children == 0]] = 0
+        is_used = np.repeat(sizes > 0, np.diff(self.starts))
+        rest = {name: getattr(self, name)[kept] for name in self._fields[5:]}
+        parent = self.parent[kept]
+        return self._replace(
+            children=children,
+            parent=np.where(parent >= 0, number[parent], -1),
+            starts=np.concatenate([[0], np.cumsum(sizes[kept])]),
+            features=self.features[is_used],
+            weights=self.weights[is_used],
+            **rest,
+        )
+
+
+class Grower:
+    """Grows one tree, top down and node by node, in memory that all nodes share."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        X, rules = plan.sides.X, plan.rules
+        (n_rows, n_features), n_values = X.shape, X.nnz
+        self.rows = Rows(X.indptr, X.indices, X.data, 0.0)
+        self.local = node.workspace(n_rows, n_features, 0, n_values, 0)
+        most = min(n_features, n_values) + 1
+        self.space = planes.workspace(
+            n_rows, most, plan.n_folds, rules.budget, rules.max_planes
+        )
+        self.nodes: list[dict[str, Any]] = []
+
+    def grow(self) -> Tree:
+        """Return the tree (Algorithm 2, and where it is silent the limits)."""
+        waiting = [(np.arange(len(self.plan.fold)), 0)]
+        self._add(waiting[0][0], -1)
+        for at, (rows, depth) in enumerate(waiting):  # grows while it is read
+            is_first = self._split(at, rows, depth)
+            if is_first.all() or not is_first.any():
+                self._forget(at)
+                continue
+            self.nodes[at]["children"] = len(waiting)
+            for part in (rows[is_first], rows[~is_first]):
+                self._add(part, at)
+                waiting.append((part, depth + 1))
+        return self._tree()
+
+    def _add(self, rows: Ints, parent: int) -> None:
+        mass, side = self.plan.sides.mass[rows], self.plan.sides.side[rows]
+        shares = mass[side > 0].sum(), mass[side < 0].sum()
+        self.nodes.append(
+            {
+                "parent": parent,
+                "value": (shares[0] - shares[1]) / sum(shares),
+                "node_rows": len(rows),
+                "leaf_error": min(shares),
+            }
+        )
+        self._forget(len(self.nodes) - 1)
+
+    def _forget(self, at: int) -> None:
+        """Make a node a leaf."""
+        n_folds = self.plan.n_folds
+        self.nodes[at] |= {
+            "children": 0,
+            "features": np.empty(0, np.int64),
+            "weights": np.empty((0, n_folds)),
+            "intercept": np.zeros(n_folds),
+            "fold_error": 0.0,
+        }
+
+    def _split(self, at: int, rows: Ints, depth: int) -> Array:
+        """Learn the classifiers of a node; return which rows they find positive."""
+        plan, space, n_rows = self.plan, self.space, len(rows)
+        side, mass = plan.sides.side[rows], plan.sides.mass[rows]
+        is_pure = abs(side.sum(dtype=np.int64)) == n_rows
+        if is_pure or n_rows < plan.min_rows or depth == plan.max_depth:
+            return np.ones(n_rows, bool)
+        n_columns = node.gather_columns(self.rows, rows, 0, n_rows, self.local)
+        local = (self.local.c_indptr, self.local.c_indices, self.local.c_data)
+        fold = plan.fold[rows] % plan.n_folds
+        is_learnt = (fold != np.arange(plan.n_folds)[:, None]) | (plan.n_folds == 1)
+        result = planes.solve(
+            Columns(n_rows, n_columns, *local),
+            *(side, plan.cost * mass * is_learnt, plan.rules, space),
+        )
+        found = slice(result.n_features)
+        is_positive = space.score[:, :n_rows] + space.free[:, :1] > 0
+        is_wrong = is_positive[fold, np.arange(n_rows)] != (side > 0)
+        self.nodes[at] |= {
+            "features": self.local.features[space.planes.features[found]],
+            "weights": space.total[:, found].T.copy(),
+            "intercept": space.free[:, 0].copy(),
+            "fold_error": mass[is_wrong].sum(),
+        }
+        return np.asarray(2 * is_positive.sum(axis=0) > plan.n_folds)
+
+    def _tree(self) -> Tree:
+        sizes = [len(one["features"]) for one in self.nodes]
+        columns = {
+            name: np.array([one[name] for one in self.nodes])
+            for name in Tree._fields
+            if name not in ("starts", "features", "weights")
+        }
+        return Tree(
+            starts=np.concatenate([[0], np.cumsum(sizes)]),
+            features=np.concatenate([one["features"] for one in self.nodes]),
+            weights=np.concatenate([one["weights"] for one in self.nodes]),
+            **columns,
+        )

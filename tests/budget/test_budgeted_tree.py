@@ -1,0 +1,137 @@
+"""SBT: scikit-learn's contract, how it grows, how it is pruned, what it refuses."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from manylabel import BudgetedTree
+
+FOLDS = dict.fromkeys(
+    [
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ],
+    "folds are drawn among the rows, so a row twice is not a row of weight two",
+)
+GIVEN = {"budget": 1, "max_planes": 1, "C": 1.0, "random_state": 0}
+
+
+@parametrize_with_checks(
+    [BudgetedTree()], expected_failed_checks=lambda _: FOLDS, xfail_strict=True
+)
+def test_sklearn_contract(estimator, check):
+    check(estimator)
+
+
+def crossed(n=2000, n_noisy=5, seed=0):
+    """Return XOR of the signs of the first two features; the rest are noise."""
+    rng = np.random.default_rng(seed)
+    X = np.hstack([rng.normal(size=(n, 2)), rng.random((n, n_noisy))])
+    return X, (X[:, 0] > 0) == (X[:, 1] > 0)
+
+
+def by_hand(model, x):
+    """Return the value of the leaf that a row reaches, node by node."""
+    at = 0
+    while model.children_[at]:
+        own = slice(model.starts_[at], model.starts_[at + 1])
+        scores = x[model.features_[own]] @ model.weights_[own] + model.intercept_[at]
+        at = model.children_[at] + (2 * np.sum(scores > 0) <= len(scores))
+    return model.value_[at]
+
+
+def test_learns_what_no_linear_classifier_can():
+    model = BudgetedTree(**GIVEN).fit(*crossed())
+    assert model.score(*crossed(seed=1)) > 0.95
+    assert set(model.selected_features_) >= {0, 1}
+
+
+def test_rows_descend_as_they_would_by_hand():
+    X, y = crossed(n=300)
+    X[np.random.default_rng(1).random(X.shape) < 0.3] = 0
+    model = BudgetedTree(**GIVEN | {"budget": 2, "max_planes": 3}).fit(X, y)
+    X = X.astype(np.float32)
+    expected = [by_hand(model, x) for x in X]
+    assert_array_equal(model.decision_function(sp.csr_array(X)), expected)
+
+
+@pytest.mark.parametrize("n_folds", [1, 2, 5])
+def test_a_leaf_has_the_rows_that_reach_it(n_folds):
+    X, y = crossed(n=300)
+    model = BudgetedTree(**GIVEN, n_folds=n_folds, prune=False).fit(X, y)
+    reached = model._tree().leaves(sp.csr_array(X.astype(np.float32)))
+    counts = np.bincount(reached, minlength=len(model.children_))
+    leaves = model.children_ == 0
+    assert_array_equal(counts[leaves], model.node_rows_[leaves])
+
+
+def test_no_node_exceeds_the_budget_depth_and_size():
+    X, y = crossed(n_noisy=30)
+    limits = {"budget": 3, "max_planes": 2, "max_depth": 3, "min_rows": 50}
+    model = BudgetedTree(**GIVEN | limits, prune=False).fit(X, y)
+    assert np.diff(model.starts_).max() <= 6
+    assert model.depth_ <= 3
+    assert model.node_rows_[model.children_ > 0].min() >= 50
+
+
+def test_children_are_removed_where_they_err_more():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 30))
+    y = X[:, 0] + rng.normal(size=400) > 0
+    whole = BudgetedTree(**GIVEN, prune=False).fit(X, y)
+    pruned = BudgetedTree(**GIVEN).fit(X, y)
+    assert len(pruned.children_) < len(whole.children_)
+    for at in np.flatnonzero(pruned.children_):
+        first = pruned.children_[at]
+        if pruned.children_[first : first + 2].any():
+            below = sum(_error(pruned, child) for child in (first, first + 1))
+            assert below <= pruned.fold_error_[at]
+
+
+def _error(model, at):
+    first = model.children_[at]
+    if first == 0:
+        return model.leaf_error_[at]
+    below = sum(_error(model, child) for child in (first, first + 1))
+    return min(model.fold_error_[at], below)
+
+
+def test_what_is_not_given_is_chosen():
+    model = BudgetedTree(random_state=0).fit(*crossed())
+    assert model.budget_ == 1
+    assert model.score(*crossed(seed=1)) > 0.9
+
+
+def test_jobs_do_not_matter():
+    X, y = crossed(n=200)
+    one, two = (BudgetedTree(random_state=0, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert_array_equal(one.weights_, two.weights_)
+
+
+def test_rows_that_cannot_be_split_are_one_leaf():
+    X, y = np.ones((30, 2)), np.arange(30) < 12
+    model = BudgetedTree(**GIVEN).fit(X, y)
+    assert_array_equal(model.children_, [0])
+    assert not model.predict(X).any()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"budget": 0}, "budget == 0, must be >= 1"),
+        ({"C": -1}, "C == -1, must be > 0"),
+        ({"loss": "hinge"}, "loss must be one of squared_hinge, logistic"),
+        ({"n_folds": 1}, "n_folds must be at least 2 to prune"),
+        ({"max_depth": 0}, "max_depth == 0, must be >= 1"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        BudgetedTree(**GIVEN | parameters).fit(*crossed(n=50))
+
+
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match="two classes"):
+        BudgetedTree().fit(np.eye(3), np.ones(3))

@@ -51,8 +51,7 @@ class Tree(NamedTuple):
     intercept: Floats  # (n_nodes, n_folds)
     value: Floats  # (n_nodes,) mean side of the rows, by weight
     node_rows: Ints  # (n_nodes,)
-    leaf_error: Floats  # (n_nodes,) weight of the rows not of the larger side
-    fold_error: Floats  # (n_nodes,) that of the rows wrong in the fold without them
+    leaf_error: Floats  # (n_nodes,) weight of the rows that a leaf here gets wrong
 
     def depth(self) -> Ints:
         """Return the decisions above each node."""
@@ -72,18 +71,19 @@ class Tree(NamedTuple):
     def pruned(self) -> Self:
         """Return the tree without children that err more than their parent.
 
-        Both are judged by cross-validation: from the leaves up, a node errs as its own
-        classifiers do, or as its children together, whichever is less (section 5.2).
+        From the leaves up, the children of a node become leaves if they err less so.
+        What leaves err is known by cross-validation of their parent's classifiers, so
+        this is their error, or that of the children's own (section 5.2).
         """
         children, error = self.children.copy(), self.leaf_error.copy()
         is_gone = np.zeros(len(children), bool)
         for at in range(len(children) - 1, -1, -1):
             first = children[at]
             if first:
-                below = error[first] + error[first + 1]
-                error[at] = min(self.fold_error[at], below)
-                if below > self.fold_error[at]:
-                    children[first : first + 2] = 0
+                pair = slice(first, first + 2)
+                if error[pair].sum() > self.leaf_error[pair].sum():
+                    children[pair], error[pair] = 0, self.leaf_error[pair]
+                error[at] = error[pair].sum()
         for at in range(1, len(children)):
             above = self.parent[at]
             is_gone[at] = is_gone[above] or children[above] == 0
@@ -126,49 +126,53 @@ class Grower:
     def grow(self) -> Tree:
         """Return the tree (Algorithm 2, and where it is silent the limits)."""
         waiting = [(np.arange(len(self.plan.fold)), 0)]
-        self._add(waiting[0][0], -1)
+        self._add(waiting[0][0], -1, np.inf)
         for at, (rows, depth) in enumerate(waiting):  # grows while it is read
-            is_first = self._split(at, rows, depth)
-            if is_first.all() or not is_first.any():
-                self._forget(at)
+            if not self._may_split(rows, depth):
                 continue
-            self.nodes[at]["children"] = len(waiting)
-            for part in (rows[is_first], rows[~is_first]):
-                self._add(part, at)
+            is_first, is_wrong, classifiers = self._split(rows)
+            if is_first.all() or not is_first.any():
+                continue
+            self.nodes[at] |= {"children": len(waiting), **classifiers}
+            for chosen in (is_first, ~is_first):
+                part = rows[chosen]
+                error = self.plan.sides.mass[part][is_wrong[chosen]].sum()
+                self._add(part, at, error)
                 waiting.append((part, depth + 1))
         return self._tree()
 
-    def _add(self, rows: Ints, parent: int) -> None:
+    def _add(self, rows: Ints, parent: int, error: float) -> None:
+        """Add a leaf; ``error`` is that of the classifiers above it."""
         mass, side = self.plan.sides.mass[rows], self.plan.sides.side[rows]
         shares = mass[side > 0].sum(), mass[side < 0].sum()
+        n_folds = self.plan.n_folds
         self.nodes.append(
             {
                 "parent": parent,
                 "value": (shares[0] - shares[1]) / sum(shares),
                 "node_rows": len(rows),
-                "leaf_error": min(shares),
+                "leaf_error": error,
+                "children": 0,
+                "features": np.empty(0, np.int64),
+                "weights": np.empty((0, n_folds)),
+                "intercept": np.zeros(n_folds),
             }
         )
-        self._forget(len(self.nodes) - 1)
 
-    def _forget(self, at: int) -> None:
-        """Make a node a leaf."""
-        n_folds = self.plan.n_folds
-        self.nodes[at] |= {
-            "children": 0,
-            "features": np.empty(0, np.int64),
-            "weights": np.empty((0, n_folds)),
-            "intercept": np.zeros(n_folds),
-            "fold_error": 0.0,
-        }
+    def _may_split(self, rows: Ints, depth: int) -> bool:
+        is_positive = self.plan.sides.side[rows] > 0
+        is_pure = is_positive.all() or not is_positive.any()
+        is_large = len(rows) >= self.plan.min_rows
+        return bool(is_large and not is_pure and depth < self.plan.max_depth)
 
-    def _split(self, at: int, rows: Ints, depth: int) -> Array:
-        """Learn the classifiers of a node; return which rows they find positive."""
+    def _split(self, rows: Ints) -> tuple[Array, Array, dict[str, Any]]:
+        """Learn the classifiers of a node.
+
+        Return which rows they find positive, which rows the one that did not learn from
+        them gets wrong, and the classifiers.
+        """
         plan, space, n_rows = self.plan, self.space, len(rows)
         side, mass = plan.sides.side[rows], plan.sides.mass[rows]
-        is_pure = abs(side.sum(dtype=np.int64)) == n_rows
-        if is_pure or n_rows < plan.min_rows or depth == plan.max_depth:
-            return np.ones(n_rows, bool)
         n_columns = node.gather_columns(self.rows, rows, 0, n_rows, self.local)
         local = (self.local.c_indptr, self.local.c_indices, self.local.c_data)
         fold = plan.fold[rows] % plan.n_folds
@@ -180,13 +184,13 @@ class Grower:
         found = slice(result.n_features)
         is_positive = space.score[:, :n_rows] + space.free[:, :1] > 0
         is_wrong = is_positive[fold, np.arange(n_rows)] != (side > 0)
-        self.nodes[at] |= {
+        classifiers = {
             "features": self.local.features[space.planes.features[found]],
             "weights": space.total[:, found].T.copy(),
             "intercept": space.free[:, 0].copy(),
-            "fold_error": mass[is_wrong].sum(),
         }
-        return np.asarray(2 * is_positive.sum(axis=0) > plan.n_folds)
+        is_first = 2 * is_positive.sum(axis=0) > plan.n_folds
+        return is_first, is_wrong, classifiers
 
     def _tree(self) -> Tree:
         sizes = [len(one["features"]) for one in self.nodes]

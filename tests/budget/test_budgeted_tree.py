@@ -77,25 +77,23 @@ def test_no_node_exceeds_the_budget_depth_and_size():
 
 
 def test_children_are_removed_where_they_err_more():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 30))
-    y = X[:, 0] + rng.normal(size=400) > 0
-    whole = BudgetedTree(**GIVEN, prune=False).fit(X, y)
-    pruned = BudgetedTree(**GIVEN).fit(X, y)
+    X, y = crossed(n_noisy=30)
+    y ^= np.random.default_rng(0).random(len(y)) < 0.2
+    whole, pruned = (
+        BudgetedTree(**GIVEN | {"budget": 3}, prune=p).fit(X, y) for p in (False, True)
+    )
     assert len(pruned.children_) < len(whole.children_)
     for at in np.flatnonzero(pruned.children_):
-        first = pruned.children_[at]
-        if pruned.children_[first : first + 2].any():
-            below = sum(_error(pruned, child) for child in (first, first + 1))
-            assert below <= pruned.fold_error_[at]
+        pair = pruned.children_[at] + np.arange(2)
+        below = sum(_error(pruned, child) for child in pair)
+        assert below <= pruned.leaf_error_[pair].sum()
 
 
 def _error(model, at):
     first = model.children_[at]
     if first == 0:
         return model.leaf_error_[at]
-    below = sum(_error(model, child) for child in (first, first + 1))
-    return min(model.fold_error_[at], below)
+    return _error(model, first) + _error(model, first + 1)
 
 
 def test_what_is_not_given_is_chosen():

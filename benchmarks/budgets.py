@@ -1,0 +1,221 @@
+"""Budgeted classifiers and trees: generated features, XOR, pcmac and colon.
+
+Everything is drawn from the seeds given; times are CPU seconds of one thread.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.svm import LinearSVC
+
+import manylabel as ml
+
+FOLDER = Path(__file__).parents[1] / "../shared/data"
+PLOTS = Path(__file__).parents[1] / "docs"
+PUBLISHED = {"pcmac": (7.47, 7.22), "colon": (20.00, 13.33)}  # l2-SVM, SBT
+COSTS = {"C": [0.001, 0.01, 0.1, 1, 10]}
+
+
+def seconds(task: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the CPU seconds of a task, and its result."""
+    start = time.process_time()
+    result = task()
+    return time.process_time() - start, result
+
+
+def wide(n_rows: int, n_features: int, seed: int, n_values: int = 100) -> Any:
+    """Return rows of Zipfian features, their classes, and the 50 features that count.
+
+    These are drawn from the 700 most frequent ones, so that the others of these 700 are
+    as hard to tell from them as can be.
+    """
+    rng = np.random.default_rng(seed)
+    columns = (
+        np.exp(rng.random((n_rows, n_values)) * np.log(n_features)).astype(int) - 1
+    )
+    values = rng.normal(size=columns.shape).astype(np.float32)
+    starts = np.arange(n_rows + 1) * n_values
+    X = sp.csr_array((values.ravel(), columns.ravel(), starts), (n_rows, n_features))
+    X.sum_duplicates()
+    informative = rng.choice(700, 50, replace=False)
+    weights = np.zeros(n_features)
+    weights[informative] = rng.choice([-1, 1], 50) * rng.uniform(1, 2, 50)
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X, X @ weights + 0.3 * rng.normal(size=n_rows) > 0, informative
+
+
+def select_features(seed: int) -> None:
+    """Compare with the l1-SVM on 20,000 rows of a million features."""
+    X, y, informative = wide(25_000, 1_000_000, seed)
+    train, test = slice(0, 20_000), slice(20_000, None)
+
+    def show(name: str, model: Any) -> None:
+        elapsed, _ = seconds(lambda: model.fit(X[train], y[train]))
+        found = np.flatnonzero(
+            model.coef_.toarray() if sp.issparse(model.coef_) else model.coef_
+        )
+        hits = np.isin(found, informative).sum()
+        error = 1 - model.score(X[test], y[test])
+        print(
+            f"  {name:24} {elapsed:6.2f} s  error {100 * error:5.2f} %  "
+            f"{len(found):5} features, precision {hits / len(found):.2f}, "
+            f"recall {hits / 50:.2f}"
+        )
+
+    for budget, max_planes in ((50, 1), (10, 5), (5, 10), (5, 11), (2, 25)):
+        name = f"budget {budget}, {max_planes} planes"
+        show(name, ml.BudgetedClassifier(budget=budget, max_planes=max_planes))
+    for C in (0.003, 0.005, 0.01, 0.03, 0.1, 1.0):
+        svm = LinearSVC(penalty="l1", dual=False, C=C, random_state=0)
+        show(f"l1-SVM, C {C}", svm)
+
+
+def grow_wide(seed: int) -> None:
+    """Time a fit as features and non-zeros grow tenfold."""
+    for n_features, n_values in ((1, 100), (2, 200), (5, 500), (10, 1000)):
+        X, y, _ = wide(20_000, n_features * 1_000_000, seed, n_values)
+        elapsed, _ = seconds(
+            lambda X=X, y=y: ml.BudgetedClassifier(budget=5, max_planes=10).fit(X, y)
+        )
+        print(f"  {n_features:3}e6 features, {X.nnz:9} values: {elapsed:6.2f} s")
+
+
+def crossed(n_rows: int, n_noisy: int, rng: np.random.Generator) -> Any:
+    """Return the XOR of the signs of two normal features, among uniform noise."""
+    X = np.hstack([rng.normal(size=(n_rows, 2)), rng.random((n_rows, n_noisy))])
+    return X.astype(np.float32), (X[:, 0] > 0) == (X[:, 1] > 0)
+
+
+def cross(sizes: list[int], seeds: int) -> None:
+    """Draw Figure 4: error against the number of noisy features."""
+    curves: dict[str, list[float]] = {"SBT": [], "BAC": [], "l2-SVM": []}
+    for n_noisy in sizes:
+        errors = []
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            X, y = crossed(10_000, n_noisy, rng)
+            test = crossed(2_000, n_noisy, rng)
+            tree = ml.BudgetedTree(C=1.0, max_planes=1, random_state=seed)
+            models = (tree, ml.BudgetedClassifier(), LinearSVC(random_state=0))
+            errors.append([100 * (1 - m.fit(X, y).score(*test)) for m in models])
+            print(
+                f"  {n_noisy:5} noisy, seed {seed}: {errors[-1]}, budget {tree.budget_}"
+            )
+        for name, error in zip(curves, np.mean(errors, axis=0), strict=True):
+            curves[name].append(float(error))
+    for name, curve in curves.items():
+        print(f"  {name:7}" + "".join(f"{error:7.2f}" for error in curve))
+    draw(sizes, curves)
+
+
+def draw(sizes: list[int], curves: dict[str, list[float]]) -> None:
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
+    for name, curve in curves.items():
+        axes.plot(sizes, curve, marker="o", label=name)
+    axes.set(
+        xscale="log", ylim=(0, 60), xlabel="noisy features", ylabel="test error (%)"
+    )
+    axes.legend()
+    figure.savefig(PLOTS / "xor.png", dpi=120)
+    plt.close(figure)
+
+
+def splits(name: str, folder: Path, repeats: int) -> Any:
+    """Yield training and test rows: 80/20, of colon 32 and 30."""
+    X, y = load_svmlight_file(str(folder / "binary" / f"{name}.svm.gz"))
+    for seed in range(repeats):
+        size = 30 if name == "colon" else 0.2
+        yield (
+            seed,
+            train_test_split(X, y, test_size=size, random_state=seed, stratify=y),
+        )
+
+
+def compare(name: str, folder: Path, repeats: int) -> None:
+    """Print Table 5, and Table 4 for the same data."""
+    rows = []
+    for seed, (X, test_X, y, test_y) in splits(name, folder, repeats):
+        svm = GridSearchCV(LinearSVC(random_state=0), COSTS, cv=5).fit(X, y)
+        own = []
+        for prune in (True, False):
+            tree = ml.BudgetedTree(prune=prune, random_state=seed).fit(X, y)
+            own += [100 * (1 - tree.score(test_X, test_y)), tree.depth_]
+        rows.append([100 * (1 - svm.score(test_X, test_y)), *own])
+    mean, spread = np.mean(rows, axis=0), np.std(rows, axis=0)
+    svm_paper, tree_paper = PUBLISHED[name]
+    print(f"  {name:6} l2-SVM {mean[0]:5.2f} +- {spread[0]:.2f} (paper {svm_paper})")
+    for label, at in (("pruned", 1), ("whole", 3)):
+        print(
+            f"  {name:6} SBT {label:6} {mean[at]:5.2f} +- {spread[at]:.2f}, "
+            f"depth {mean[at + 1]:.1f} (paper {tree_paper})"
+        )
+
+
+def trade(name: str, folder: Path, repeats: int) -> None:
+    """Print errors against numbers of selected features: the shape of Figure 5."""
+    models = {
+        "BAC": [
+            ml.BudgetedClassifier(budget=b, max_planes=4)
+            for b in (2, 5, 10, 25, 50, 100)
+        ],
+        "SBT": [
+            ml.BudgetedTree(budget=b, max_planes=1, C=1.0, random_state=0)
+            for b in (2, 5, 10, 25, 50, 100)
+        ],
+        "l1-SVM": [
+            LinearSVC(penalty="l1", dual=False, C=c, random_state=0)
+            for c in (0.02, 0.05, 0.1, 0.2, 0.5, 1)
+        ],
+    }
+    for kind, some in models.items():
+        points = []
+        for model in some:
+            pairs = []
+            for _, (X, test_X, y, test_y) in splits(name, folder, repeats):
+                model.fit(X, y)
+                chosen = getattr(model, "selected_features_", None)
+                size = np.count_nonzero(model.coef_) if chosen is None else len(chosen)
+                pairs.append((size, 100 * (1 - model.score(test_X, test_y))))
+            points.append(np.mean(pairs, axis=0))
+        print(
+            f"  {name:6} {kind:7}" + "".join(f" {s:5.0f}: {e:5.2f}" for s, e in points)
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parts = ("features", "growth", "xor", "tables", "trade")
+    parser.add_argument("parts", nargs="*", default=parts)
+    parser.add_argument("--data", type=Path, default=FOLDER)
+    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--noisy", type=int, nargs="+", default=[200, 1_000, 5_000])
+    parser.add_argument("--seeds", type=int, default=3)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    X, y = crossed(50, 5, np.random.default_rng(0))
+    for model in (ml.BudgetedClassifier(), ml.BudgetedTree()):
+        model.fit(X, y).predict(X)  # compile
+    tasks: dict[str, Callable[[], Any]] = {
+        "features": lambda: select_features(seed=0),
+        "growth": lambda: grow_wide(seed=0),
+        "xor": lambda: cross(given.noisy, given.seeds),
+        "tables": lambda: [compare(n, given.data, given.repeats) for n in PUBLISHED],
+        "trade": lambda: [trade(n, given.data, given.repeats) for n in PUBLISHED],
+    }
+    for part in given.parts:
+        print(part)
+        tasks[part]()
+
+
+if __name__ == "__main__":
+    main()

@@ -21,6 +21,8 @@ import manylabel as ml
 FOLDER = Path(__file__).parents[1] / "../shared/data"
 PLOTS = Path(__file__).parents[1] / "docs"
 PUBLISHED = {"pcmac": (7.47, 7.22), "colon": (20.00, 13.33)}  # l2-SVM, SBT
+# Seeds that no choice of a parameter or of a method was made on: 0 and 1 served that.
+FRESH = [10, 11, 12]
 COSTS = {"C": [0.001, 0.01, 0.1, 1, 10]}
 
 
@@ -52,30 +54,45 @@ def wide(n_rows: int, n_features: int, seed: int, n_values: int = 100) -> Any:
     return X, X @ weights + 0.3 * rng.normal(size=n_rows) > 0, informative
 
 
-def select_features(seed: int) -> None:
-    """Compare with the l1-SVM on 20,000 rows of a million features."""
-    X, y, informative = wide(25_000, 1_000_000, seed)
-    train, test = slice(0, 20_000), slice(20_000, None)
+def chosen(models: list[Any], X: Any, y: Any) -> Any:
+    """Return the model that errs least on the last fifth of the training rows."""
+    cut = 4 * len(y) // 5
+    scores = [m.fit(X[:cut], y[:cut]).score(X[cut:], y[cut:]) for m in models]
+    return models[int(np.argmax(scores))]
 
-    def show(name: str, model: Any) -> None:
-        elapsed, _ = seconds(lambda: model.fit(X[train], y[train]))
-        found = np.flatnonzero(
-            model.coef_.toarray() if sp.issparse(model.coef_) else model.coef_
-        )
-        hits = np.isin(found, informative).sum()
-        error = 1 - model.score(X[test], y[test])
-        print(
-            f"  {name:24} {elapsed:6.2f} s  error {100 * error:5.2f} %  "
-            f"{len(found):5} features, precision {hits / len(found):.2f}, "
-            f"recall {hits / 50:.2f}"
-        )
 
-    for budget, max_planes in ((50, 1), (10, 5), (5, 10), (5, 11), (2, 25)):
-        name = f"budget {budget}, {max_planes} planes"
-        show(name, ml.BudgetedClassifier(budget=budget, max_planes=max_planes))
-    for C in (0.003, 0.005, 0.01, 0.03, 0.1, 1.0):
-        svm = LinearSVC(penalty="l1", dual=False, C=C, random_state=0)
-        show(f"l1-SVM, C {C}", svm)
+def select_features(seeds: list[int]) -> None:
+    """Compare with the l1-SVM on 20,000 rows of a million features.
+
+    Both choose their parameters on training rows alone; the budgets come near 50
+    features, the number that count, which the l1-SVM is not told.
+    """
+    sizes, train, test = [(10, 5), (5, 10), (6, 9), (5, 11)], slice(20_000), 20_000
+    families = {
+        "BAC": [
+            ml.BudgetedClassifier(budget=b, max_planes=p, C=C, tol=1e-2)
+            for b, p in sizes
+            for C in (1.0, 10.0)
+        ],
+        "l1-SVM": [
+            LinearSVC(penalty="l1", dual=False, C=C, random_state=0)
+            for C in (0.003, 0.005, 0.01, 0.03, 0.1, 1.0)
+        ],
+    }
+    for seed in seeds:
+        X, y, informative = wide(25_000, 1_000_000, seed)
+        for name, models in families.items():
+            model = chosen(models, X[train], y[train])
+            elapsed, _ = seconds(lambda m=model: m.fit(X[train], y[train]))
+            found = sp.csr_array(model.coef_).nonzero()[1]
+            hits = np.isin(found, informative).sum()
+            error = 1 - model.score(X[test:], y[test:])
+            print(
+                f"  seed {seed} {name:7} {elapsed:5.2f} s  error {100 * error:5.2f} %  "
+                f"{len(found):5} features, precision {hits / len(found):.2f}, "
+                f"recall {hits / 50:.2f}  {model}",
+                flush=True,
+            )
 
 
 def grow_wide(seed: int) -> None:
@@ -94,12 +111,12 @@ def crossed(n_rows: int, n_noisy: int, rng: np.random.Generator) -> Any:
     return X.astype(np.float32), (X[:, 0] > 0) == (X[:, 1] > 0)
 
 
-def cross(sizes: list[int], seeds: int) -> None:
+def cross(sizes: list[int], seeds: list[int]) -> None:
     """Draw Figure 4: error against the number of noisy features."""
     curves: dict[str, list[float]] = {"SBT": [], "BAC": [], "l2-SVM": []}
     for n_noisy in sizes:
         errors = []
-        for seed in range(seeds):
+        for seed in seeds:
             rng = np.random.default_rng(seed)
             X, y = crossed(10_000, n_noisy, rng)
             test = crossed(2_000, n_noisy, rng)
@@ -199,14 +216,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=FOLDER)
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--noisy", type=int, nargs="+", default=[200, 1_000, 5_000])
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, nargs="+", default=FRESH)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     X, y = crossed(50, 5, np.random.default_rng(0))
     for model in (ml.BudgetedClassifier(), ml.BudgetedTree()):
         model.fit(X, y).predict(X)  # compile
     tasks: dict[str, Callable[[], Any]] = {
-        "features": lambda: select_features(seed=0),
+        "features": lambda: select_features(given.seeds),
         "growth": lambda: grow_wide(seed=0),
         "xor": lambda: cross(given.noisy, given.seeds),
         "tables": lambda: [compare(n, given.data, given.repeats) for n in PUBLISHED],

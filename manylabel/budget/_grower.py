@@ -130,7 +130,9 @@ class Grower:
         for at, (rows, depth) in enumerate(waiting):  # grows while it is read
             if not self._may_split(rows, depth):
                 continue
-            is_first, is_wrong, classifiers = self._split(rows)
+            is_first, is_wrong, classifiers = self._split(rows, is_even=False)
+            if is_first.all() or not is_first.any():
+                is_first, is_wrong, classifiers = self._split(rows, is_even=True)
             if is_first.all() or not is_first.any():
                 continue
             self.nodes[at] |= {"children": len(waiting), **classifiers}
@@ -165,8 +167,10 @@ class Grower:
         is_large = len(rows) >= self.plan.min_rows
         return bool(is_large and not is_pure and depth < self.plan.max_depth)
 
-    def _split(self, rows: Ints) -> tuple[Array, Array, dict[str, Any]]:
-        """Learn the classifiers of a node.
+    def _split(
+        self, rows: Ints, *, is_even: bool
+    ) -> tuple[Array, Array, dict[str, Any]]:
+        """Learn the classifiers of a node, of both sides evenly or by their weight.
 
         Return which rows they find positive, which rows the one that did not learn from
         them gets wrong, and the classifiers.
@@ -177,10 +181,12 @@ class Grower:
         local = (self.local.c_indptr, self.local.c_indices, self.local.c_data)
         fold = plan.fold[rows] % plan.n_folds
         is_learnt = (fold != np.arange(plan.n_folds)[:, None]) | (plan.n_folds == 1)
-        result = planes.solve(
-            Columns(n_rows, n_columns, *local),
-            *(side, plan.cost * mass * is_learnt, plan.rules, space),
-        )
+        cost = plan.cost * mass
+        if is_even:
+            shares = [cost[side == s].sum() for s in (-1, 1)]
+            cost *= sum(shares) / (2 * np.where(side > 0, shares[1], shares[0]))
+        columns = Columns(n_rows, n_columns, *local)
+        result = planes.solve(columns, side, cost * is_learnt, plan.rules, space)
         found = slice(result.n_features)
         is_positive = space.score[:, :n_rows] + space.free[:, :1] > 0
         is_wrong = is_positive[fold, np.arange(n_rows)] != (side > 0)

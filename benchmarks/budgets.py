@@ -180,19 +180,13 @@ def compare(name: str, folder: Path, repeats: int) -> None:
 
 def trade(name: str, folder: Path, repeats: int) -> None:
     """Print errors against numbers of selected features: the shape of Figure 5."""
+    budgets, costs = (2, 5, 10, 25, 50, 100), (0.02, 0.05, 0.1, 0.2, 0.5, 1)
+    tree = {"max_planes": 1, "C": 1.0, "random_state": 0}
+    svm = {"penalty": "l1", "dual": False, "random_state": 0}
     models = {
-        "BAC": [
-            ml.BudgetedClassifier(budget=b, max_planes=4)
-            for b in (2, 5, 10, 25, 50, 100)
-        ],
-        "SBT": [
-            ml.BudgetedTree(budget=b, max_planes=1, C=1.0, random_state=0)
-            for b in (2, 5, 10, 25, 50, 100)
-        ],
-        "l1-SVM": [
-            LinearSVC(penalty="l1", dual=False, C=c, random_state=0)
-            for c in (0.02, 0.05, 0.1, 0.2, 0.5, 1)
-        ],
+        "BAC": [ml.BudgetedClassifier(budget=b, max_planes=4) for b in budgets],
+        "SBT": [ml.BudgetedTree(budget=b, **tree) for b in budgets],
+        "l1-SVM": [LinearSVC(C=c, **svm) for c in costs],
     }
     for kind, some in models.items():
         points = []

@@ -72,11 +72,12 @@ class BudgetedTree(BinaryClassifier):
     Notes
     -----
     Liu & Tsang (2017), Algorithm 2, equation 11 and section 5.2. The paper does not say
-    when to stop if a node is not pure; here it is by ``max_depth``, by ``min_rows``, and
-    if all rows go the same way even when both classes weigh the same. Without this
+    when to stop if a node is not pure; here it is by ``max_depth``, by ``min_rows``,
+    and if all rows go the same way even when both classes weigh the same. Without this
     second attempt a node with no feature that helps at once, as in XOR, would end at
-    the first small difference between the sizes of the classes. A leaf predicts the larger class of its rows. A
-    parent is compared with the errors of its children after these were pruned.
+    the first small difference between the sizes of the classes. A leaf predicts the
+    larger class of its rows. A parent is compared with the errors of its children after
+    these were pruned.
 
     Examples
     --------

@@ -5,8 +5,10 @@ from .baselines import PLST as PLST
 from .baselines import LabelPowerset as LabelPowerset
 from .baselines import OneVsRest as OneVsRest
 from .baselines import Popularity as Popularity
+from .budget import AnnotationTree as AnnotationTree
 from .budget import BudgetedClassifier as BudgetedClassifier
 from .budget import BudgetedTree as BudgetedTree
+from .budget import PowersetTree as PowersetTree
 from .data import Corpus as Corpus
 from .data import Dataset as Dataset
 from .data import LabelSpace as LabelSpace

@@ -1,0 +1,217 @@
+"""From rows to labels through a sparse coding tree.
+
+The weights of a node are numbered within the features that the tree selects. A table
+turns the features of a row into these numbers once, so that a decision reads a few
+values of a short array (Liu & Tsang 2017, section 7).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from manylabel._kernels import topk
+from manylabel._kernels._jit import kernel
+from manylabel._kernels.csr import stretch
+
+FAINT = 1e-4  # a path less probable than this share of the best is left
+TINY = np.finfo(np.float32).tiny
+
+
+class Rows(NamedTuple):
+    """Features by row."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+    n_features: Any
+
+
+class Tree(NamedTuple):
+    """Nodes, parents before children."""
+
+    children: Any  # (n_nodes,) the first child, the second follows; 0 in a leaf
+    intercept: Any  # (n_nodes,)
+    selected: Any  # features with weights, ascending
+    w_indptr: Any  # (n_nodes + 1,)
+    w_indices: Any  # numbers within ``selected``
+    w_data: Any
+    f_indptr: Any  # (n_nodes + 1,) labels fixed at a node
+    f_indices: Any
+    slope: Any  # of the log-odds of the first child in the score
+    shift: Any  # (n_nodes,) log-odds at score 0
+
+
+class Beam(NamedTuple):
+    """The paths followed at once, and what they say of the labels."""
+
+    at: Any  # (3 width,) nodes; children behind the live ones
+    chance: Any  # (3 width,) of the paths to them
+    best: Any  # (width,)
+    total: Any  # (n_labels,) 0 between rows
+    met: Any  # (n_labels,) labels of a total above 0
+
+
+@kernel
+def most_labels(tree):
+    """Return how many labels the nodes from the root to a leaf fix at most."""
+    fixed = np.diff(tree.f_indptr)
+    for at in range(tree.children.shape[0]):
+        child = tree.children[at]
+        if child > 0:
+            fixed[child] += fixed[at]
+            fixed[child + 1] += fixed[at]
+    return fixed.max()
+
+
+@kernel
+def rank(rows, tree, width, seen, out):
+    """Write the score of every label for each row.
+
+    A label's chance is the sum of those of the paths that fix it, each counted where it
+    does, whether or not the path is followed further. Labels of the row's leaf score
+    their chance, others less: their chance minus 1, and labels never seen -2.
+    """
+    table, dense = _table(rows, tree), np.zeros(tree.selected.shape[0], np.float32)
+    n_labels = seen.shape[0]
+    beam = Beam(
+        np.empty(3 * width, np.int64),
+        np.empty(3 * width),
+        np.empty(width, np.int64),
+        np.zeros(n_labels),
+        np.empty(n_labels, np.int64),
+    )
+    for i in range(out.shape[0]):
+        _lay_out(i, rows, table, dense)
+        n_met = _search(tree, dense, beam)
+        for label in range(n_labels):
+            out[i, label] = -1.0 if seen[label] else -2.0
+        for n in range(n_met):
+            label = beam.met[n]
+            out[i, label] = min(beam.total[label], 1.0) - 1.0
+        at = 0
+        while True:
+            for p in stretch(tree.f_indptr, at):
+                label = tree.f_indices[p]
+                out[i, label] = min(max(beam.total[label], TINY), 1.0)
+            if tree.children[at] == 0:
+                break
+            at = _follow(at, tree, dense)
+        for n in range(n_met):
+            beam.total[beam.met[n]] = 0.0
+        _clear(i, rows, table, dense)
+
+
+@kernel
+def _search(tree, dense, beam):
+    """Add up the chances of the labels of one row; return how many are met."""
+    width = beam.best.shape[0]
+    beam.at[0], beam.chance[0], n_live = 0, 1.0, 1 if tree.children[0] > 0 else 0
+    n_met = _enter(0, 1.0, 0, tree, beam)
+    while n_live > 0:
+        # Children are written behind the live nodes, then the best move to the front.
+        end = n_live
+        for n in range(n_live):
+            at, chance = beam.at[n], beam.chance[n]
+            odds = tree.slope * score(at, tree, dense) + tree.shift[at]
+            small = np.exp(-abs(odds))
+            share = (1.0 if odds > 0.0 else small) / (1.0 + small)
+            child = np.int64(tree.children[at])
+            for second in range(2):
+                own = chance * (1.0 - share if second else share)
+                n_met = _enter(child + second, own, n_met, tree, beam)
+                beam.at[end], beam.chance[end] = child + second, own
+                end += tree.children[child + second] > 0 and own > 0.0
+        n_live = _keep_best(n_live, end - n_live, width, beam)
+    return n_met
+
+
+@kernel
+def _keep_best(start, n_next, width, beam):
+    """Move the best of the paths from ``start`` on to the front; return how many."""
+    chance = beam.chance[start : start + n_next]
+    n_kept = topk.best_positions(chance, width, beam.best)
+    n_live = 0
+    beam.best[:n_kept].sort()  # so that nothing is overwritten before it moves
+    most = chance.max() if n_next else 0.0
+    for n in range(n_kept):
+        place = start + beam.best[n]
+        if beam.chance[place] >= FAINT * most:
+            beam.at[n_live] = beam.at[place]
+            beam.chance[n_live] = beam.chance[place]
+            n_live += 1
+    return n_live
+
+
+@kernel
+def _enter(at, chance, n_met, tree, beam):
+    """Credit the labels that a node fixes; return how many labels have credit."""
+    for p in stretch(tree.f_indptr, at):
+        label = tree.f_indices[p]
+        if chance > 0.0:
+            if beam.total[label] == 0.0:
+                beam.met[n_met] = label
+                n_met += 1
+            beam.total[label] += chance
+    return n_met
+
+
+@kernel
+def annotate(rows, tree, labels, n_labels, n_decisions):
+    """Follow each row to its leaf; write the labels fixed on the way, and how many.
+
+    A row goes to the first child if its score is above 0.
+    """
+    table, dense = _table(rows, tree), np.zeros(tree.selected.shape[0], np.float32)
+    for i in range(rows.indptr.shape[0] - 1):
+        _lay_out(i, rows, table, dense)
+        at, n_found, n_asked = 0, 0, 0
+        while True:
+            for p in stretch(tree.f_indptr, at):
+                labels[i, n_found] = tree.f_indices[p]
+                n_found += 1
+            if tree.children[at] == 0:
+                break
+            at = _follow(at, tree, dense)
+            n_asked += 1
+        n_labels[i], n_decisions[i] = n_found, n_asked
+        _clear(i, rows, table, dense)
+
+
+@kernel
+def _follow(at, tree, dense):
+    """Return the child that the row goes to."""
+    return np.int64(tree.children[at]) + (0 if score(at, tree, dense) > 0.0 else 1)
+
+
+@kernel
+def score(at, tree, dense):
+    """Return the score of a row at a node, from the values laid out."""
+    total = np.float64(tree.intercept[at])
+    for p in stretch(tree.w_indptr, at):
+        total += tree.w_data[p] * dense[np.uintp(tree.w_indices[p])]
+    return total
+
+
+@kernel
+def _table(rows, tree):
+    """Return the number of each feature within those selected; -1 for others."""
+    table = np.full(rows.n_features, -1, np.int32)
+    for n in range(tree.selected.shape[0]):
+        table[tree.selected[n]] = n
+    return table
+
+
+@kernel
+def _lay_out(i, rows, table, dense):
+    for p in stretch(rows.indptr, i):
+        number = table[np.uintp(rows.indices[p])]
+        if number >= 0:
+            dense[number] = rows.data[p]
+
+
+@kernel
+def _clear(i, rows, table, dense):
+    for p in stretch(rows.indptr, i):
+        number = table[np.uintp(rows.indices[p])]
+        if number >= 0:
+            dense[number] = 0.0

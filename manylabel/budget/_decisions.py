@@ -1,0 +1,80 @@
+"""The decisions of a sparse coding tree, learnt in tasks of some nodes each."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from manylabel import parallel
+from manylabel._kernels import budget, coding
+from manylabel._kernels.annotation import Shape
+from manylabel._kernels.coding import Decisions
+from manylabel._typing import CSR, Floats, Ints
+
+PAIRS_AT_ONCE = 1 << 18  # of a node and a row, in a task; a larger node is one task
+
+
+def learnt(
+    X: CSR,
+    shape: Shape,
+    price: Callable[[Ints], Floats],
+    rules: budget.Rules,
+    n_jobs: int | None,
+) -> Decisions:
+    """Return the classifiers of the inner nodes, in order.
+
+    ``price`` returns what a wrong decision costs, for each row of some nodes.
+    """
+
+    def task(nodes: Ints) -> Decisions:
+        return _learnt(X, shape.rows, shape.bounds[nodes], price(nodes), rules)
+
+    parts = parallel.run(task, list(_tasks(shape)), n_jobs)
+    return _joined(parts) if parts else _room(np.empty(0, np.int64))
+
+
+def _tasks(shape: Shape) -> Iterator[tuple[Ints]]:
+    """Cut the inner nodes so that no task has many rows."""
+    inner = np.flatnonzero(shape.children)
+    n_pairs = np.cumsum(np.ptp(shape.bounds[inner], axis=1))
+    start = 0
+    while start < len(inner):
+        before = n_pairs[start - 1] if start else 0
+        end = int(np.searchsorted(n_pairs, before + PAIRS_AT_ONCE, side="right"))
+        end = max(end, start + 1)
+        yield (inner[start:end],)
+        start = end
+
+
+def _learnt(X: CSR, rows: Ints, bounds: Ints, cost: Floats, rules: Any) -> Decisions:
+    n_features = X.shape[1]
+    before = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[rows])])
+    n_values = before[bounds[:, 2]] - before[bounds[:, 0]]
+    most = min(n_features, rules.budget * rules.max_planes)
+    found = _room(np.minimum(n_values, most))
+    data = coding.Data(n_features, X.indptr, X.indices, X.data, np.float32(1))
+    coding.learn(data, rows, bounds, cost, rules, found)
+    n_weights = found.w_indptr[-1]
+    return found._replace(
+        w_indices=found.w_indices[:n_weights].copy(),
+        w_data=found.w_data[:n_weights].copy(),
+    )
+
+
+def _room(most: Ints) -> Decisions:
+    return Decisions(
+        intercept=np.zeros(len(most), np.float32),
+        w_indptr=np.zeros(len(most) + 1, np.int64),
+        w_indices=np.empty(most.sum(), np.int32),
+        w_data=np.empty(most.sum(), np.float32),
+    )
+
+
+def _joined(parts: list[Decisions]) -> Decisions:
+    lengths = np.concatenate([np.diff(part.w_indptr) for part in parts])
+    return Decisions(
+        intercept=np.concatenate([part.intercept for part in parts]),
+        w_indptr=np.concatenate([[0], np.cumsum(lengths)]),
+        w_indices=np.concatenate([part.w_indices for part in parts]),
+        w_data=np.concatenate([part.w_data for part in parts]),
+    )

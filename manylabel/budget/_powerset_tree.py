@@ -1,0 +1,107 @@
+"""Huffman's tree of labelsets: PT."""
+
+from manylabel._kernels.annotation import Shape
+from manylabel._typing import CSR
+from manylabel.budget._coding_tree import CodingTree
+from manylabel.budget._shape import powerset_shape
+
+
+class PowersetTree(CodingTree):
+    """Huffman's tree of the labelsets seen in training (PT).
+
+    The two rarest labelsets are joined by a decision, again and again, until one tree
+    is left. So frequent labelsets are near the root, and the mean number of decisions
+    is the least possible, less than the labelsets' entropy plus 1. A row gets the
+    labelset of its leaf: no combination is made up.
+
+    The score of a label is its chance, by the decisions' probabilities on the paths of
+    the beam: above 0 for the labels of the row's own path, less 1 for others; labels
+    of no training row score -2.
+
+    Parameters
+    ----------
+    budget : int, default=20
+        Features of a plane, at most; all of them when there are fewer.
+    max_planes : int, default=5
+        Planes of a decision, at most: it looks at ``budget * max_planes`` features, at
+        most.
+    C : float, default=1.0
+        Cost of the decisions' loss.
+    loss : {"squared_hinge", "logistic"}, default="squared_hinge"
+        Loss of a margin.
+    tol : float, default=1e-2
+        Duality gap of a decision, relative to its objective, at which to stop.
+    beam : int, default=10
+        Paths followed at once to rank labels. ``predict`` follows one.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all cores. The tree does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        Column numbers of ``Y``.
+    children_ : ndarray of shape (n_nodes,)
+        First child of each node, the second follows it; 0 in a leaf. A row goes to the
+        first if its score is above 0.
+    node_rows_ : ndarray of shape (n_nodes,)
+        Training rows of a node.
+    asked_ : ndarray of shape (n_nodes,)
+        -1: no node asks for a single label.
+    weights_ : csr_array of shape (n_nodes, n_features)
+        Weights of the decisions; made when asked for.
+    intercept_ : ndarray of shape (n_nodes,)
+        Intercepts of the decisions.
+    selected_features_ : ndarray of int
+        Features that a decision looks at, ascending.
+    label_starts_ : ndarray of shape (n_nodes + 1,)
+        Where the labels that a leaf has start in ``labels_``.
+    labels_ : ndarray of int
+        These labels. A row gets those of all nodes on its way.
+    most_labels_ : int
+        Labels of the largest labelset.
+    slope_ : float
+        Log-odds of the first child are ``slope_ * score + shift_``.
+    shift_ : ndarray of shape (n_nodes,)
+        See ``slope_``.
+    seen_ : ndarray of shape (n_labels,)
+        Whether a training row had the label.
+
+    Notes
+    -----
+    Liu & Tsang (2017, Algorithm 3); the rarer of two is the first child. The depth may
+    reach the number of labelsets less 1, not its logarithm as Table 2 has it. The empty
+    labelset is one like any other; a single labelset is a leaf, and every row gets it.
+
+    Examples
+    --------
+    >>> X = [[1.0, 0.0], [0.9, 0.0], [0.8, 0.1], [0.0, 1.0], [0.1, 0.9], [1.0, 1.0]]
+    >>> Y = [[1, 1], [1, 1], [1, 1], [0, 1], [0, 1], [1, 0]]
+    >>> model = PowersetTree(C=10).fit(X, Y)
+    >>> model.node_rows_.tolist()
+    [6, 3, 3, 1, 2]
+    >>> model.predict([[1.0, 0.1], [0.0, 0.8]])
+    array([[1, 1],
+           [0, 1]])
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: int = 20,
+        max_planes: int = 5,
+        C: float = 1.0,
+        loss: str = "squared_hinge",
+        tol: float = 1e-2,
+        beam: int = 10,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.budget = budget
+        self.max_planes = max_planes
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.beam = beam
+        self.n_jobs = n_jobs
+
+    def _shape(self, Y: CSR) -> Shape:
+        return powerset_shape(Y)

@@ -1,0 +1,212 @@
+"""The powerset tree and the annotation tree: shape, way down, ranking, odd data."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+
+from manylabel import AnnotationTree, PowersetTree
+from manylabel.budget._shape import annotation_shape, powerset_shape
+
+TREES = [AnnotationTree, PowersetTree]
+each_tree = pytest.mark.parametrize("kind", TREES)
+A, B, C, E = range(4)
+# The paper's example (Figures 2 and 3): {a, b} and {e} thrice, {a, c} and {c} once.
+EXAMPLE = np.repeat(
+    [[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1], [0, 0, 1, 0]], [3, 1, 3, 1], 0
+)
+matrices = st.tuples(st.integers(1, 12), st.integers(1, 6)).flatmap(
+    lambda shape: arrays(np.int8, shape, elements=st.integers(0, 1))
+)
+
+
+def ways(shape):
+    """Return for each row what it is asked on its way, the answers, and its set."""
+    found = {}
+
+    def visit(at, asked, labels):
+        labels = labels | set(
+            shape.f_indices[slice(*shape.f_indptr[at : at + 2])].tolist()
+        )
+        if child := shape.children[at]:
+            visit(child, [*asked, (shape.asked[at], 1)], labels)
+            visit(child + 1, [*asked, (shape.asked[at], 0)], labels)
+        else:
+            for row in shape.rows[shape.bounds[at, 0] : shape.bounds[at, 2]]:
+                found[int(row)] = asked, labels
+
+    visit(0, [], set())
+    return found
+
+
+def recursive_ways(Y, rows, order):
+    """Algorithm 4, on dense labels: most frequent working label first."""
+    counts = Y[rows].sum(axis=0)
+    working = [label for label in order if 0 < counts[label] < len(rows)]
+    if not working:
+        return {row: [] for row in rows}
+    label = max(working, key=lambda label: counts[label])
+    found = {}
+    for answer in (1, 0):
+        part = [row for row in rows if Y[row, label] == answer]
+        for row, way in recursive_ways(Y, part, order).items():
+            found[row] = [(label, answer), *way]
+    return found
+
+
+def by_frequency(Y):
+    return sorted(
+        range(Y.shape[1]), key=lambda n: (-Y[:, n].sum(), (-Y[:, n]).tolist())
+    )
+
+
+@given(matrices)
+def test_the_annotation_tree_is_that_of_the_recursion(Y):
+    found = ways(annotation_shape(sp.csr_array(Y)))
+    expected = recursive_ways(Y, list(range(len(Y))), by_frequency(Y))
+    assert {row: way for row, (way, _) in found.items()} == expected
+
+
+@pytest.mark.parametrize("shape", [annotation_shape, powerset_shape])
+@given(Y=matrices)
+def test_each_row_finds_its_own_labels_in_its_leaf(shape, Y):
+    found = ways(shape(sp.csr_array(Y)))
+    assert sorted(found) == list(range(len(Y)))
+    for row, (_, labels) in found.items():
+        assert labels == set(np.flatnonzero(Y[row]))
+
+
+def test_the_powerset_tree_of_the_paper():
+    shape = powerset_shape(sp.csr_array(EXAMPLE))
+    depths = [len(way) for _, (way, _) in sorted(ways(shape).items())]
+    assert np.ptp(shape.bounds, axis=1)[shape.children > 0].tolist() == [8, 5, 2]
+    assert sorted(depths) == [1, 1, 1, 2, 2, 2, 3, 3]
+    assert depths[3] == depths[7] == 3
+
+
+def test_the_annotation_tree_of_the_paper():
+    shape = annotation_shape(sp.csr_array(EXAMPLE))
+    assert shape.asked.tolist() == [A, B, E, -1, -1, -1, -1]
+    assert shape.children.tolist() == [1, 3, 5, 0, 0, 0, 0]
+    fixed = np.split(shape.f_indices, shape.f_indptr[1:-1])
+    assert [set(f) for f in fixed] == [set(), {A}, set(), {B}, {C}, {E}, {C}]
+
+
+@each_tree
+def test_the_example_is_learnt(kind):
+    X = np.repeat(np.eye(4), [3, 1, 3, 1], 0)
+    assert_array_equal(kind(C=100).fit(X, EXAMPLE).predict(X), EXAMPLE)
+
+
+def drawn(n_rows=120, n_features=15, n_labels=8, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features)) * (rng.random((n_rows, n_features)) < 0.5)
+    return X, (X @ rng.normal(size=(n_features, n_labels)) > 1.2).astype(int)
+
+
+def nodes(model, x):
+    """Yield all nodes as their labels, their chance, and whether x comes by."""
+    weights, waiting = model.weights_.toarray(), [(0, 1.0, True)]
+    while waiting:
+        at, chance, here = waiting.pop()
+        yield model.labels_[slice(*model.label_starts_[at : at + 2])], chance, here
+        if child := model.children_[at]:
+            score = weights[at] @ x + model.intercept_[at]
+            share = 1 / (1 + np.exp(-(model.slope_ * score + model.shift_[at])))
+            waiting.append((child, chance * share, here and score > 0))
+            waiting.append((child + 1, chance * (1 - share), here and score <= 0))
+
+
+@each_tree
+def test_predictions_are_the_labels_of_the_way_down(kind):
+    X, Y = drawn()
+    model = kind().fit(X, Y)
+    for x, labels in zip(X.astype(np.float32), model.predict(X), strict=True):
+        fixed = [labels for labels, _, here in nodes(model, x) if here]
+        assert set(np.flatnonzero(labels)) == set(np.concatenate(fixed))
+
+
+@each_tree
+def test_a_wide_beam_gives_the_chances_of_all_paths(kind):
+    X, Y = drawn()
+    model = kind(beam=500).fit(X, Y)
+    scores = model.decision_function(X[:20])
+    for x, row in zip(X[:20].astype(np.float32), scores, strict=True):
+        chance = np.zeros(Y.shape[1])
+        for labels, own, _ in nodes(model, x):
+            chance[labels] += own
+        assert_allclose(np.where(row > 0, row, row + 1), chance, atol=0.01)
+
+
+@each_tree
+def test_a_decision_looks_at_no_more_features_than_its_budget(kind):
+    X, Y = drawn()
+    model = kind(budget=2, max_planes=2).fit(X, Y)
+    assert np.diff(model.weight_starts_).max() <= 4
+    assert_array_equal(np.unique(model.weights_.indices), model.selected_features_)
+
+
+@each_tree
+def test_a_budget_above_the_features_is_all_of_them(kind):
+    X, Y = drawn()
+    more, all_ = (kind(budget=b, max_planes=1).fit(X, Y) for b in (1000, 15))
+    assert_array_equal(more.weights_.toarray(), all_.weights_.toarray())
+
+
+@each_tree
+def test_one_labelset_needs_no_decision(kind):
+    X, _ = drawn()
+    for labels in ([0, 0, 0], [1, 0, 1]):
+        model = kind().fit(X, np.tile(labels, (len(X), 1)))
+        assert model.children_.tolist() == [0]
+        assert_array_equal(model.predict(X), np.tile(labels, (len(X), 1)))
+        assert_array_equal(model.decision_function(X) > 0, model.predict(X))
+
+
+@each_tree
+def test_a_labelset_seen_once_has_a_leaf(kind):
+    X, Y = np.eye(6), np.repeat([[1, 0], [0, 0]], [5, 1], 0)
+    model = kind(C=1000).fit(X, Y)
+    assert model.node_rows_.tolist() == (
+        [6, 1, 5] if kind is PowersetTree else [6, 5, 1]
+    )
+    assert_array_equal(model.predict(X), Y)
+
+
+@each_tree
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"budget": 0}, "budget == 0, must be >= 1"),
+        ({"max_planes": 0}, "max_planes == 0, must be >= 1"),
+        ({"beam": 0}, "beam == 0, must be >= 1"),
+        ({"C": 0}, "C == 0, must be > 0"),
+        ({"tol": 0}, "tol == 0, must be > 0"),
+        ({"loss": "hinge"}, "loss must be one of squared_hinge, logistic"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(kind, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        kind(**parameters).fit(*drawn())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"children_": np.int32([1, 2, 3])}, "children_ must follow"),
+        ({"children_": np.int32([2, 0, 0])}, "children_ must follow"),
+        ({"labels_": np.int32([9])}, "entries of label_starts_ must be under 2"),
+        ({"label_starts_": np.array([0, 1, 0, 1])}, "label_starts_ must rise"),
+        ({"selected_features_": np.array([-1])}, "selected_features_ must be under"),
+        ({"weight_values_": np.float32([])}, "weight_values_ must have one value"),
+        ({"most_labels_": 0}, "most_labels_ must be that"),
+    ],
+)
+def test_nodes_that_lead_astray_are_refused(change, message):
+    model = AnnotationTree().fit([[1.0, 0.0], [0.0, 0.0]], [[1, 0], [0, 0]])
+    assert model.children_.tolist() == [1, 0, 0]
+    with pytest.raises(ValueError, match=message):
+        model.set_state(model.get_state() | change)

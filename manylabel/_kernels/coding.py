@@ -10,6 +10,7 @@ import numpy as np
 
 from manylabel._kernels import budget, node
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.csr import stretch
 from manylabel._kernels.separator import Columns
 
 
@@ -87,3 +88,58 @@ def _store(g, n_features, features, space, learnt):
             learnt.w_data[place] = space.total[0, d]
             place += 1
     learnt.w_indptr[g + 1] = place
+
+
+@kernel
+def judge(data, rows, bounds, held, learnt, score, node_of, is_first):
+    """Write the scores of the rows held out at each node; return how many there are.
+
+    Beside each its node, and whether the row belongs to the first child.
+    """
+    dense, n_pairs = np.zeros(data.n_features), 0
+    for g in range(bounds.shape[0]):
+        for p in range(learnt.w_indptr[g], learnt.w_indptr[g + 1]):
+            dense[learnt.w_indices[p]] = learnt.w_data[p]
+        for r in range(bounds[g, 0], bounds[g, 2]):
+            row = rows[r]
+            if not held[row]:
+                continue
+            total = np.float64(learnt.intercept[g])
+            for p in stretch(data.x_indptr, row):
+                total += data.x_data[p] * dense[np.uintp(data.x_indices[p])]
+            score[n_pairs], node_of[n_pairs] = total, g
+            is_first[n_pairs] = r < bounds[g, 1]
+            n_pairs += 1
+        for p in range(learnt.w_indptr[g], learnt.w_indptr[g + 1]):
+            dense[learnt.w_indices[p]] = 0.0
+    return n_pairs
+
+
+@kernel
+def expect(y_indptr, y_indices, worth, rows, bounds, hits, n_given):
+    """Write the counts that the other side of a node holds for each of its rows.
+
+    These are means over the rows there, in which a label of the row counts its worth
+    and any other 1.
+    """
+    share, used = np.zeros((2, worth.shape[0])), 0
+    size = np.empty(2)
+    for g in range(bounds.shape[0]):
+        for side in range(2):
+            start, end = bounds[g, side], bounds[g, side + 1]
+            size[side] = 0.0
+            for r in range(start, end):
+                for p in stretch(y_indptr, rows[r]):
+                    share[side, y_indices[p]] += 1.0 / (end - start)
+                    size[side] += 1.0 / (end - start)
+        for r in range(bounds[g, 0], bounds[g, 2]):
+            other = 1 if r < bounds[g, 1] else 0
+            hits[used], n_given[used] = 0.0, size[other]
+            for p in stretch(y_indptr, rows[r]):
+                own = worth[y_indices[p]]
+                hits[used] += own * share[other, y_indices[p]]
+                n_given[used] += (own - 1.0) * share[other, y_indices[p]]
+            used += 1
+        for r in range(bounds[g, 0], bounds[g, 2]):
+            for p in stretch(y_indptr, rows[r]):
+                share[0, y_indices[p]] = share[1, y_indices[p]] = 0.0

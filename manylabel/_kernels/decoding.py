@@ -14,7 +14,6 @@ from manylabel._kernels._jit import kernel
 from manylabel._kernels.csr import stretch
 
 FAINT = 1e-4  # a path less probable than this share of the best is left
-TINY = np.finfo(np.float32).tiny
 
 
 class Rows(NamedTuple):
@@ -64,40 +63,27 @@ def most_labels(tree):
 
 
 @kernel
-def rank(rows, tree, width, seen, out):
-    """Write the score of every label for each row.
+def chances(rows, tree, width, out):
+    """Write how probable each label is for each row, by ``width`` paths at once.
 
-    A label's chance is the sum of those of the paths that fix it, each counted where it
-    does, whether or not the path is followed further. Labels of the row's leaf score
-    their chance, others less: their chance minus 1, and labels never seen -2.
+    It is the sum over the paths that fix the label, each counted where it does, whether
+    or not the path is followed further.
     """
     table, dense = _table(rows, tree), np.zeros(tree.selected.shape[0], np.float32)
-    n_labels = seen.shape[0]
     beam = Beam(
         np.empty(3 * width, np.int64),
         np.empty(3 * width),
         np.empty(width, np.int64),
-        np.zeros(n_labels),
-        np.empty(n_labels, np.int64),
+        np.zeros(out.shape[1]),
+        np.empty(out.shape[1], np.int64),
     )
+    out[:] = 0.0
     for i in range(out.shape[0]):
         _lay_out(i, rows, table, dense)
-        n_met = _search(tree, dense, beam)
-        for label in range(n_labels):
-            out[i, label] = -1.0 if seen[label] else -2.0
-        for n in range(n_met):
+        for n in range(_search(tree, dense, beam)):
             label = beam.met[n]
-            out[i, label] = min(beam.total[label], 1.0) - 1.0
-        at = 0
-        while True:
-            for p in stretch(tree.f_indptr, at):
-                label = tree.f_indices[p]
-                out[i, label] = min(max(beam.total[label], TINY), 1.0)
-            if tree.children[at] == 0:
-                break
-            at = _follow(at, tree, dense)
-        for n in range(n_met):
-            beam.total[beam.met[n]] = 0.0
+            out[i, label] = min(beam.total[label], 1.0)
+            beam.total[label] = 0.0
         _clear(i, rows, table, dense)
 
 

@@ -1,8 +1,11 @@
 """A tree that asks for one label after another: AT."""
 
+from typing import Any
+
 from manylabel._kernels.annotation import Shape
-from manylabel._typing import CSR
+from manylabel._typing import CSR, Floats, RandomState
 from manylabel.budget._coding_tree import CodingTree
+from manylabel.budget._prices import Price, Quality, label_prices
 from manylabel.budget._shape import annotation_shape
 
 
@@ -14,9 +17,10 @@ class AnnotationTree(CodingTree):
     fixed there, those that none has are dropped, and a node where nothing is left to
     ask is a leaf: so a row is labelled by few decisions, each of a few features.
 
-    The score of a label is its chance, by the decisions' probabilities on the paths of
-    the beam: above 0 for the labels of the row's own path, less 1 for others; labels
-    of no training row score -2.
+    With a ``beam``, several paths are followed, each as probable as its decisions: the
+    score of a label is its chance less a threshold, and ``predict`` returns the labels
+    above it. Without, ``predict`` follows a single path, as in the paper, and labels of
+    this path come first in a ranking.
 
     Parameters
     ----------
@@ -31,10 +35,21 @@ class AnnotationTree(CodingTree):
         Loss of a margin.
     tol : float, default=1e-2
         Duality gap of a decision, relative to its objective, at which to stop.
-    beam : int, default=10
-        Paths followed at once to rank labels. ``predict`` follows one.
+    propensity : Propensity, array of shape (n_labels,), float or None, default=None
+        How probable it is that a true label is recorded, in (0, 1]. A recorded label
+        counts 1 / propensity, in its chance or where a decision is priced. None is 1.
+    cost : str, object with ``from_counts`` or None, default=None
+        What predictions are to make small, per row: ``"f1"``, ``"accuracy"``,
+        ``"hamming"`` ...; see :func:`manylabel.losses.as_cost`. With a beam, the
+        threshold is chosen for it on rows held out; without, rows weigh what a wrong
+        decision costs them (see Notes). None is one half, and equal weights.
+    beam : int or None, default=None
+        Paths followed at once; None is a single one, without probabilities.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores. The tree does not depend on it.
+    random_state : int, Generator, RandomState or None, default=0
+        Seeds the choice of rows that are held out from a smaller tree, to find out how
+        probable its decisions are right: at most 2,000 of 6,000.
 
     Attributes
     ----------
@@ -63,6 +78,10 @@ class AnnotationTree(CodingTree):
         Log-odds of the first child are ``slope_ * score + shift_``.
     shift_ : ndarray of shape (n_nodes,)
         See ``slope_``.
+    gain_ : ndarray of shape (n_labels,)
+        1 / propensity: factor of the label's chance.
+    threshold_ : float
+        Labels of a larger chance are predicted, with a beam.
     seen_ : ndarray of shape (n_labels,)
         Whether a training row had the label.
 
@@ -74,6 +93,16 @@ class AnnotationTree(CodingTree):
     printed algorithm forgets. A row without labels is a labelset like any other; a
     single labelset is a leaf, and every row gets it; a labelset seen once has a leaf of
     one row.
+
+    The price of a wrong answer for label l is how much the row's cost grows if l alone
+    is flipped, the rest of the row being as right as rows held out were: with n true
+    labels, of which a share is found, and some number given for each. For F1 of about
+    F, missing a label costs (2 - F) / F times as much as giving one too many, so the
+    rarer the hits, the bolder the answers. A recorded label weighs 1 / propensity: for
+    Hamming loss that is an unbiased estimate of the price over all true labels.
+
+    The probability of an answer is logistic in the decision's score and in the sizes of
+    its sides, the same for all nodes: most have too few rows for a scale of their own.
 
     Examples
     --------
@@ -95,16 +124,25 @@ class AnnotationTree(CodingTree):
         C: float = 1.0,
         loss: str = "squared_hinge",
         tol: float = 1e-2,
-        beam: int = 10,
+        propensity: Any = None,
+        cost: Any = None,
+        beam: int | None = None,
         n_jobs: int | None = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.budget = budget
         self.max_planes = max_planes
         self.C = C
         self.loss = loss
         self.tol = tol
+        self.propensity = propensity
+        self.cost = cost
         self.beam = beam
         self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def _shape(self, Y: CSR) -> Shape:
         return annotation_shape(Y)
+
+    def _prices(self, shape: Shape, Y: CSR, worth: Floats, quality: Quality) -> Price:
+        return label_prices(shape, Y, worth, self._cost(), quality)

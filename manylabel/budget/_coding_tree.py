@@ -6,19 +6,39 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import _validation
+from manylabel import _validation, parallel
 from manylabel._kernels import budget as planes
 from manylabel._kernels import decoding, margins
 from manylabel._kernels.annotation import Shape
-from manylabel._typing import CSR, Array, Bools, Floats, Ints, MatrixLike, Singles
+from manylabel._kernels.coding import Decisions
+from manylabel._typing import (
+    CSR,
+    Array,
+    Bools,
+    Floats,
+    Ints,
+    MatrixLike,
+    RandomState,
+    Singles,
+)
 from manylabel.base import MultiLabelClassifier
-from manylabel.budget import _decisions
+from manylabel.budget import _decisions, _pilot
+from manylabel.budget._pilot import Odds, Sample
+from manylabel.budget._prices import Price, Quality, equal_prices
+from manylabel.losses import CountedCost, as_cost
 
 LOSSES = {"squared_hinge": margins.SQUARED_HINGE, "logistic": margins.LOGISTIC}
+LIKELY = 0.5  # labels of a larger chance are predicted, unless a cost is named
+GRID = np.arange(1, 50) / 50  # thresholds to choose from
+PERFECT = Quality(1.0, 1.0)
+PATHS = 10  # followed at once to rank labels, unless a beam is named
 MAX_STEPS = 1000  # of the solver, for each plane
+NEVER = -2.0  # the score of a label that no training row has
+TINY = np.finfo(np.float32).tiny
 ROWS_AT_ONCE = 4096  # that a task annotates
 
 
@@ -33,8 +53,11 @@ class CodingTree(MultiLabelClassifier):
     C: float
     loss: str
     tol: float
-    beam: int
+    propensity: Any
+    cost: Any
+    beam: int | None
     n_jobs: int | None
+    random_state: RandomState
 
     children_: Array
     node_rows_: Array
@@ -49,6 +72,8 @@ class CodingTree(MultiLabelClassifier):
     most_labels_: int
     slope_: float
     shift_: Singles
+    gain_: Floats
+    threshold_: float
     seen_: Bools
 
     def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
@@ -84,16 +109,87 @@ class CodingTree(MultiLabelClassifier):
     def _shape(self, Y: CSR) -> Shape:
         raise NotImplementedError
 
+    def _prices(self, shape: Shape, Y: CSR, worth: Floats, quality: Quality) -> Price:
+        """Return what a wrong decision costs, by ``cost`` and ``propensity``."""
+        raise NotImplementedError
+
     def _learn(self, X: CSR, Y: CSR) -> None:
+        worth = np.ones(Y.shape[1])
+        if self.propensity is not None:
+            worth = 1 / _validation.propensities(self.propensity, Y.shape[1])
+        seed = int(parallel.spawn_seeds(self.random_state, 1)[0])
+        sample = _pilot.sample(X, Y, seed)
+        quality = PERFECT
+        if sample is not None and self._is_priced():
+            quality = self._tried(sample, equal_prices)[0]._quality(sample)
+
+        def prices(shape: Shape, Y: CSR) -> Price:
+            if self._is_priced():
+                return self._prices(shape, Y, worth, quality)
+            return equal_prices(shape, Y)
+
         shape = self._shape(Y)
+        self._take(shape, self._decided(X, shape, prices(shape, Y)))
+        self.gain_, self.threshold_ = worth, LIKELY
+        if sample is not None:
+            pilot, odds = self._tried(sample, prices)
+            self._believe(odds, shape)
+            if self.beam is not None and self.cost is not None:
+                pilot.gain_ = worth
+                self.threshold_ = pilot._best_threshold(sample)
 
-        def price(nodes: Ints) -> Floats:
-            n_rows = np.ptp(shape.bounds[nodes], axis=1).sum()
-            return np.full(n_rows, float(self.C))
+    def _is_priced(self) -> bool:
+        """Return whether decisions are: with a beam, a threshold does it better."""
+        given = self.cost is not None or self.propensity is not None
+        return self.beam is None and given
 
+    def _tried(self, sample: Sample, prices: Any) -> tuple[Self, Odds]:
+        """Return a tree of the rows of a sample that are not held out.
+
+        Those held out cost nothing at its nodes, which is as if they were not there.
+        """
+        shape = self._shape(sample.Y)
+        price, kept = prices(shape, sample.Y), 1.0 - sample.held[shape.rows]
+
+        def counted(nodes: Ints) -> Floats:
+            parts = [kept[start:end] for start, _, end in shape.bounds[nodes]]
+            return np.asarray(price(nodes) * np.concatenate(parts))
+
+        found = self._decided(sample.X, shape, counted)
+        tree = clone(self)
+        tree.classes_, tree.seen_ = self.classes_, self.seen_
+        tree._take(shape, found)
+        odds = _pilot.calibrated(sample, shape, found)
+        tree._believe(odds, shape, sample.held)
+        return tree, odds
+
+    def _believe(self, odds: Odds, shape: Shape, held: Bools | None = None) -> None:
+        """Turn scores into log-odds."""
+        self.slope_ = odds.slope
+        shift = odds.prior * _pilot.priors(shape, held) + odds.constant
+        shift += (odds.intercept - odds.slope) * self.intercept_
+        self.shift_ = np.where(shape.children > 0, shift, 0).astype(np.float32)
+
+    def _quality(self, sample: Sample) -> Quality:
+        labels, Y = self._labels(sample.X[sample.held]), sample.Y[sample.held]
+        n_true = max(1, Y.nnz)
+        hits = max(1.0, float(labels.multiply(Y).sum()))
+        return Quality(hits / n_true, max(hits, labels.nnz) / n_true)
+
+    def _best_threshold(self, sample: Sample) -> float:
+        X, Y = sample.X[sample.held], sample.Y[sample.held]
+        parts = (self._chances(part) for (part,) in super()._chunks(X))
+        listed = [sp.csr_array(np.where(s > GRID[0], s, 0)) for s in parts]
+        chances = sp.vstack(listed, format="csr")
+        return _pilot.best_threshold(chances, Y, self.gain_, self._cost(), GRID)
+
+    def _decided(self, X: CSR, shape: Shape, price: Price) -> Decisions:
         rules = self._rules(X.shape[1])
-        found = _decisions.learnt(X, shape, price, rules, self.n_jobs)
-        self._take(shape, found)
+
+        def cost(nodes: Ints) -> Floats:
+            return np.asarray(self.C * price(nodes))
+
+        return _decisions.learnt(X, shape, cost, rules, self.n_jobs)
 
     def _rules(self, n_features: int) -> planes.Rules:
         return planes.Rules(
@@ -105,7 +201,7 @@ class CodingTree(MultiLabelClassifier):
             max_steps=MAX_STEPS,
         )
 
-    def _take(self, shape: Shape, found: Any) -> None:
+    def _take(self, shape: Shape, found: Decisions) -> None:
         """Keep the nodes; leaves have no weights."""
         inner = shape.children > 0
         self.children_, self.asked_ = shape.children, shape.asked
@@ -121,7 +217,7 @@ class CodingTree(MultiLabelClassifier):
         self.weight_numbers_ = numbers.astype(np.int32)
         self.weight_values_ = found.w_data
         self.label_starts_, self.labels_ = shape.f_indptr, shape.f_indices
-        self.slope_, self.shift_ = 2.0, np.zeros(len(inner), np.float32)
+        self.slope_, self.shift_ = 1.0, np.zeros(len(inner), np.float32)
         self.most_labels_ = int(decoding.most_labels(self._tree()))
 
     def _tree(self) -> decoding.Tree:
@@ -145,16 +241,31 @@ class CodingTree(MultiLabelClassifier):
         decoding.annotate(_rows(X), self._tree(), labels, n_labels, n_decisions)
         return labels, n_labels, n_decisions
 
-    def _scores(self, X: CSR) -> Array:
+    def _chances(self, X: CSR) -> Singles:
+        """Return how probable each label is, times its gain."""
         out = np.empty((X.shape[0], len(self.classes_)), np.float32)
-        decoding.rank(_rows(X), self._tree(), int(self.beam), self.seen_, out)
+        decoding.chances(_rows(X), self._tree(), self.beam or PATHS, out)
+        out *= self.gain_.astype(np.float32)
         return out
+
+    def _scores(self, X: CSR) -> Array:
+        scores = self._chances(X)
+        if self.beam is not None:
+            scores -= np.float32(self.threshold_)
+        else:
+            scores, given = np.minimum(scores, 1), self._labels(X).toarray()
+            scores = np.where(given, np.maximum(scores, TINY), scores - 1)
+        scores[:, ~self.seen_] = NEVER
+        return scores
 
     def _topk(self, X: CSR, k: int) -> CSR:
         parts = [super(CodingTree, self)._topk(p, k) for (p,) in super()._chunks(X)]
         return sp.vstack(parts, format="csr")
 
     def _labels(self, X: CSR) -> CSR:
+        if self.beam is not None:
+            parts = [super(CodingTree, self)._labels(p) for (p,) in super()._chunks(X)]
+            return sp.vstack(parts, format="csr")
         labels, n_labels, _ = self._annotated(X)
         given = np.arange(labels.shape[1]) < n_labels[:, None]
         indptr = np.concatenate([[0], np.cumsum(n_labels)])
@@ -172,11 +283,19 @@ class CodingTree(MultiLabelClassifier):
         return ((X[start : start + ROWS_AT_ONCE],) for start in starts)
 
     def _check_parameters(self) -> None:
-        for name in ("budget", "max_planes", "beam"):
+        for name in ("budget", "max_planes") + ("beam",) * (self.beam is not None):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         _validation.number(self.C, "C", above=0)
         _validation.number(self.tol, "tol", above=0)
         _validation.choice(self.loss, "loss", LOSSES)
+        if not isinstance(self._cost(), CountedCost):
+            raise ValueError(
+                "cost must depend on counts: a name or an object with from_counts. "
+                f"Got {self.cost!r}."
+            )
+
+    def _cost(self) -> Any:
+        return as_cost("hamming" if self.cost is None else self.cost)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         n_nodes = len(self.children_)
@@ -185,6 +304,7 @@ class CodingTree(MultiLabelClassifier):
             **{name: (n_nodes,) for name in per_node},
             **{name: (n_nodes + 1,) for name in ("weight_starts_", "label_starts_")},
             "seen_": (len(self.classes_),),
+            "gain_": (len(self.classes_),),
         }
 
     def _check_state(self) -> None:

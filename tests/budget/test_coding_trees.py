@@ -133,12 +133,62 @@ def test_predictions_are_the_labels_of_the_way_down(kind):
 def test_a_wide_beam_gives_the_chances_of_all_paths(kind):
     X, Y = drawn()
     model = kind(beam=500).fit(X, Y)
-    scores = model.decision_function(X[:20])
+    scores = model.decision_function(X[:20]) + model.threshold_
     for x, row in zip(X[:20].astype(np.float32), scores, strict=True):
         chance = np.zeros(Y.shape[1])
         for labels, own, _ in nodes(model, x):
             chance[labels] += own
-        assert_allclose(np.where(row > 0, row, row + 1), chance, atol=0.01)
+        assert_allclose(row, chance, atol=0.01)
+
+
+@each_tree
+def test_without_a_beam_labels_of_the_path_come_first_then_by_chance(kind):
+    X, Y = drawn()
+    path, beam = (kind(beam=b).fit(X, Y) for b in (None, 10))
+    scores, labels = path.decision_function(X), path.predict(X)
+    chances = np.minimum(beam.decision_function(X) + beam.threshold_, 1)
+    assert_array_equal(scores > 0, labels)
+    expected = np.where(labels, chances, chances - 1)
+    assert_allclose(scores, expected, atol=1e-6)
+
+
+@each_tree
+def test_chances_are_as_frequent_as_they_say(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 10))
+    odds = X[:, :3] @ rng.normal(size=(3, 4)) - 1
+    Y = (rng.random(odds.shape) < 1 / (1 + np.exp(-odds))).astype(int)
+    model = kind(beam=20).fit(X[:1500], Y[:1500])
+    chances = model.decision_function(X[1500:]) + model.threshold_
+    for low, high in ((0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 1.01)):
+        there = (chances >= low) & (chances < high)
+        assert abs(chances[there].mean() - Y[1500:][there].mean()) < 0.1
+
+
+def test_a_threshold_for_f1_beats_one_half_where_labels_are_hard_to_tell():
+    rng = np.random.default_rng(0)
+    X, Y = drawn(n_rows=900, n_labels=6)
+    Y = Y * (rng.random(Y.shape) < 0.5)
+    half, chosen = (
+        AnnotationTree(beam=10, cost=c).fit(X[:600], Y[:600]) for c in (None, "f1")
+    )
+    assert half.threshold_ == 0.5
+    assert chosen.threshold_ < 0.5
+    f1 = [
+        2 * (P * Y[600:]).sum() / (P + Y[600:]).sum()
+        for P in (half.predict(X[600:]), chosen.predict(X[600:]))
+    ]
+    assert f1[1] > f1[0] + 0.02
+
+
+@each_tree
+def test_rare_labels_gain_by_their_propensity(kind):
+    X, Y = drawn()
+    worth = np.linspace(1, 4, Y.shape[1])
+    plain, tilted = (kind(beam=5, propensity=p).fit(X, Y) for p in (None, 1 / worth))
+    chances = plain.decision_function(X) + plain.threshold_
+    found = tilted.decision_function(X) + tilted.threshold_
+    assert_allclose(found, chances * worth, rtol=1e-4, atol=1e-5)
 
 
 @each_tree

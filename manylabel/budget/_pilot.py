@@ -1,0 +1,104 @@
+"""What is found out on rows held out: how good decisions are, and how sure."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from manylabel._kernels import coding
+from manylabel._kernels.annotation import Shape
+from manylabel._kernels.coding import Decisions
+from manylabel._typing import CSR, Array, Bools, Floats
+from manylabel.losses import CountedCost
+
+MOST_ROWS = 6000  # of a sample; a third of them is held out
+FEWEST_ROWS = 20
+N_STEPS = 25  # of Newton's method
+RIDGE = 1.0  # of the squared coefficients: with few pairs, log-odds stay small
+
+
+class Odds(NamedTuple):
+    """What counts how much in the log-odds of the first child."""
+
+    slope: float  # of the weighted features
+    intercept: float
+    prior: float  # the sizes of the sides
+    constant: float
+
+
+class Sample(NamedTuple):
+    """Some rows, and which of them are held out."""
+
+    X: CSR
+    Y: CSR
+    held: Bools
+
+
+def sample(X: CSR, Y: CSR, seed: int) -> Sample | None:
+    """Return some rows, a third of them to hold out; None if there are too few."""
+    if X.shape[0] < FEWEST_ROWS:
+        return None
+    rng = np.random.default_rng(seed)
+    rows = np.sort(rng.permutation(X.shape[0])[:MOST_ROWS])
+    return Sample(X[rows], Y[rows], rng.random(len(rows)) < 1 / 3)
+
+
+def priors(shape: Shape, held: Bools | None = None) -> Floats:
+    """Return the logarithm of the ratio of the sides, each a row larger than it is."""
+    kept = np.ones(len(shape.rows)) if held is None else 1.0 - held[shape.rows]
+    before = np.concatenate([[0], np.cumsum(kept)])[shape.bounds]
+    sizes = np.diff(before, axis=1) + 1
+    return np.asarray(np.log(sizes[:, 0] / sizes[:, 1]))
+
+
+def calibrated(sample: Sample, shape: Shape, found: Decisions) -> Odds:
+    """Return how well decisions tell the side of rows held out.
+
+    One logistic regression serves all nodes: most have too few rows for their own.
+    """
+    X, held, inner = sample.X, sample.held, np.flatnonzero(shape.children)
+    n_pairs = int(np.ptp(shape.bounds[inner], axis=1).sum())
+    score, node = np.empty(n_pairs), np.empty(n_pairs, np.int64)
+    is_first = np.empty(n_pairs, bool)
+    data = coding.Data(X.shape[1], X.indptr, X.indices, X.data, np.float32(1))
+    n_pairs = coding.judge(
+        *(data, shape.rows, shape.bounds[inner], held, found, score, node, is_first)
+    )
+    node = node[:n_pairs]
+    intercept = found.intercept[node]
+    prior = priors(shape, held)[inner][node]
+    score = score[:n_pairs] - intercept
+    inputs = np.stack([score, intercept, prior, np.ones(n_pairs)])
+    slope, *rest = _regression(inputs, is_first[:n_pairs])
+    return Odds(max(slope, 0.0), *rest)
+
+
+def best_threshold(
+    chances: CSR, Y: CSR, worth: Floats, cost: CountedCost, grid: Floats
+) -> float:
+    """Return the threshold of the least mean cost, the largest of equals."""
+    rows = np.repeat(np.arange(Y.shape[0]), np.diff(chances.indptr))
+    true = np.asarray(Y[rows, chances.indices]) > 0
+    gain = np.where(true, worth[chances.indices], 1.0)
+    n_true, means = Y @ worth, []
+    for threshold in grid:
+        kept = chances.data > threshold
+        given = np.bincount(rows[kept], gain[kept], Y.shape[0])
+        hits = np.bincount(rows[kept & true], gain[kept & true], Y.shape[0])
+        means.append(np.mean(cost.from_counts(hits, n_true, given, Y.shape[1])))
+    best = np.flatnonzero(np.array(means) <= min(means))
+    return float(grid[best[-1]])
+
+
+def _regression(inputs: Array, target: Bools) -> list[float]:
+    """Return the coefficients of a logistic regression, by Newton's method."""
+    weights = np.zeros(len(inputs))
+    for _ in range(N_STEPS):
+        odds = np.clip(weights @ inputs, -30, 30)
+        share = 1 / (1 + np.exp(-odds))
+        gradient = inputs @ (share - target) + RIDGE * weights
+        bend = (inputs * (share * (1 - share))) @ inputs.T
+        step = np.linalg.solve(bend + RIDGE * np.eye(len(inputs)), gradient)
+        weights -= np.clip(step, -1, 1)
+        if np.abs(step).max() < 1e-6:  # noqa: PLR2004 - nothing depends on more
+            break
+    return [float(weight) for weight in weights]

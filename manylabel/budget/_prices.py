@@ -1,0 +1,98 @@
+"""What a wrong decision costs: how much each row counts where it is made.
+
+A label that is recorded counts as the 1 / propensity true ones that it stands for; a
+label that is not recorded counts 1. Prices are relative, so ``C`` keeps its meaning.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from manylabel._kernels import coding
+from manylabel._kernels.annotation import Shape
+from manylabel._typing import CSR, Array, Floats, Ints
+from manylabel.losses import CountedCost
+
+Price = Callable[[Ints], Floats]  # of the rows of some nodes, one node after another
+LEAST = 1e-3  # of the mean price: no row is as if it were not there
+
+
+class Quality(NamedTuple):
+    """How well rows are labelled: labels found, and labels given, for each true one."""
+
+    found: float
+    given: float
+
+
+def equal_prices(shape: Shape, _: CSR) -> Price:
+    """Return prices of 1."""
+    return lambda nodes: np.ones(np.ptp(shape.bounds[nodes], axis=1).sum())
+
+
+def label_prices(
+    shape: Shape, Y: CSR, worth: Floats, cost: CountedCost, quality: Quality
+) -> Price:
+    """Return what a wrong answer costs at nodes that ask for a label.
+
+    It flips that label; the others of the row are as right as ``quality`` says. For F1
+    of about F, a label missed then costs (2 - F) / F times as much as one too many.
+    """
+    n_labels, ones = Y.shape[1], np.ones(Y.shape[0])
+    n_true = Y @ worth
+    rest = np.maximum(n_true - 1, 0)
+    hits, n_given = quality.found * rest, quality.given * rest
+    miss = _charge(cost, hits, n_true, n_given, n_labels)
+    miss -= _charge(cost, hits + ones, n_true, n_given + ones, n_labels)
+    hits, n_given = quality.found * n_true, quality.given * n_true
+    extra = _charge(cost, hits, n_true, n_given + ones, n_labels)
+    extra -= _charge(cost, hits, n_true, n_given, n_labels)
+    unit = max(np.abs(extra).mean(), np.finfo(float).tiny)
+    miss, extra = (np.maximum(np.abs(p) / unit, LEAST) for p in (miss, extra))
+
+    def price(nodes: Ints) -> Floats:
+        rows, node, is_first = _pairs(shape, nodes)
+        gains = worth[shape.asked[nodes]][node]
+        return np.asarray(np.where(is_first, gains * miss[rows], extra[rows]))
+
+    return price
+
+
+def set_prices(shape: Shape, Y: CSR, worth: Floats, cost: CountedCost) -> Price:
+    """Return what a wrong turn costs at nodes that part labelsets.
+
+    The row then gets a labelset of the wrong side: the price is the cost of the counts
+    expected there, against its own labelset.
+    """
+    n_true = Y @ worth
+
+    def charge(nodes: Ints) -> Floats:
+        rows, _, _ = _pairs(shape, nodes)
+        hits, n_given = np.empty((2, len(rows)))
+        coding.expect(
+            *(Y.indptr, Y.indices, worth, shape.rows, shape.bounds[nodes]),
+            *(hits, n_given),
+        )
+        return _charge(cost, hits, n_true[rows], n_given, Y.shape[1])
+
+    unit = max(charge(np.array([0])).mean(), np.finfo(float).tiny)
+    return lambda nodes: np.maximum(charge(nodes) / unit, LEAST)
+
+
+def _pairs(shape: Shape, nodes: Ints) -> tuple[Array, Array, Array]:
+    """Return the rows of some nodes, which node, and whether in its first child."""
+    bounds = shape.bounds[nodes]
+    sizes = np.ptp(bounds, axis=1)
+    node = np.repeat(np.arange(len(nodes)), sizes)
+    first = np.cumsum(sizes) - sizes
+    place = np.arange(len(node)) - first[node] + bounds[node, 0]
+    return shape.rows[place], node, place < bounds[node, 1]
+
+
+def _charge(
+    cost: CountedCost, hits: Floats, n_true: Floats, n_given: Floats, n_labels: int
+) -> Floats:
+    return np.asarray(
+        np.broadcast_to(cost.from_counts(hits, n_true, n_given, n_labels), hits.shape),
+        np.float64,
+    ).copy()

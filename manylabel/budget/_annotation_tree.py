@@ -84,6 +84,8 @@ class AnnotationTree(CodingTree):
         Labels of a larger chance are predicted, with a beam.
     seen_ : ndarray of shape (n_labels,)
         Whether a training row had the label.
+    radius_ : float
+        Length of the longest training row.
 
     Notes
     -----

@@ -26,9 +26,10 @@ from manylabel._typing import (
     Singles,
 )
 from manylabel.base import MultiLabelClassifier
-from manylabel.budget import _decisions, _pilot
+from manylabel.budget import _decisions, _pilot, _reading
 from manylabel.budget._pilot import Odds, Sample
 from manylabel.budget._prices import Price, Quality, equal_prices
+from manylabel.budget._reading import Diagnostics, Explanation, Nodes
 from manylabel.losses import CountedCost, as_cost
 
 LOSSES = {"squared_hinge": margins.SQUARED_HINGE, "logistic": margins.LOGISTIC}
@@ -75,6 +76,7 @@ class CodingTree(MultiLabelClassifier):
     gain_: Floats
     threshold_: float
     seen_: Bools
+    radius_: float
 
     def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
         """Grow the tree over the labels, then learn its decisions.
@@ -95,6 +97,7 @@ class CodingTree(MultiLabelClassifier):
         with self._undo_on_error():
             rows, labels = self._begin_fit(X, Y)
             self.seen_ = np.bincount(labels.indices, minlength=labels.shape[1]) > 0
+            self.radius_ = float(np.sqrt(rows.multiply(rows).sum(axis=1).max()))
             self._learn(rows, labels)
         return self
 
@@ -105,6 +108,69 @@ class CodingTree(MultiLabelClassifier):
         features = self.selected_features_[self.weight_numbers_]
         parts = (self.weight_values_, features, self.weight_starts_)
         return sp.csr_array(parts, shape=(len(self.children_), self.n_features_in_))
+
+    def explain(self, X: MatrixLike, k: int = 5) -> Explanation:
+        """Return why a row gets its labels: its way through the tree.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (1, n_features)
+            Features of one row.
+        k : int, default=5
+            How many labels.
+
+        Returns
+        -------
+        Explanation
+            Has ``labels``, ``features`` and ``paths``; printed, it is in words.
+        """
+        row = self._known_features(X)
+        if row.shape[0] != 1:
+            raise ValueError(f"X must be one row to explain. Got {row.shape[0]}.")
+        best = self.predict_topk(row, k)
+        order = np.argsort(-best.data, kind="stable")
+        labels = zip(
+            best.indices[order].tolist(), best.data[order].tolist(), strict=True
+        )
+        x = row.toarray()[0].astype(np.float64)
+        return _reading.explain(self._nodes(), x, list(labels))
+
+    def outline(
+        self, depth: int = 3, feature_names: Any = None, label_names: Any = None
+    ) -> str:
+        """Return the upper nodes of the tree in words, a line each.
+
+        Parameters
+        ----------
+        depth : int, default=3
+            Levels below the root to show.
+        feature_names, label_names : sequence of str or None, default=None
+            Names of the columns; None shows their numbers.
+
+        Returns
+        -------
+        str
+            Each line has the training rows of a node, the labels that it fixes, the
+            label that it asks for and the weights by which it decides.
+        """
+        check_scalar(depth, "depth", Integral, min_val=0)
+        lines = _reading.outline(self._nodes(), depth, feature_names, label_names)
+        return "\n".join(lines)
+
+    def diagnostics(self) -> Diagnostics:
+        """Return the tree in figures, beside what the paper's theorems say of them."""
+        return _reading.diagnose(self._nodes(), self.radius_)
+
+    def _nodes(self) -> Nodes:
+        check_is_fitted(self)
+
+        def chance(at: int, score: float) -> float:
+            return float(1 / (1 + np.exp(-self.slope_ * score - self.shift_[at])))
+
+        return Nodes(
+            *(self.children_, self.node_rows_, self.asked_, self.weights_),
+            *(self.intercept_, chance, self.label_starts_, self.labels_),
+        )
 
     def _shape(self, Y: CSR) -> Shape:
         raise NotImplementedError

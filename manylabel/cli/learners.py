@@ -19,6 +19,8 @@ LEARNERS = {
     "fastxml": "FastXML",
     "pfastxml": "PfastXML",
     "pfastrexml": "PfastreXML",
+    "powerset-tree": "PowersetTree",
+    "annotation-tree": "AnnotationTree",
     **ONLINE,
 }
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -59,9 +61,9 @@ def make(
 
 
 def _class(kind: str) -> Any:
-    from manylabel import baselines, online, trees
+    from manylabel import baselines, budget, online, trees
 
-    home = next(m for m in (baselines, online, trees) if kind in m.__all__)
+    home = next(m for m in (baselines, budget, online, trees) if kind in m.__all__)
     return getattr(home, kind)
 
 

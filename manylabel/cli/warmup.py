@@ -49,7 +49,7 @@ def _read_and_write(folder: Path) -> None:
 
 def _learn_and_judge(folder: Path, index_type: str, writeable: bool) -> None:
     """Run every path on tiny data whose arrays are of a kind."""
-    from manylabel import baselines, online, trees
+    from manylabel import baselines, budget, online, trees
     from manylabel.data import make_corpus
     from manylabel.evaluation import evaluate
     from manylabel.losses import NAMED, label_weights
@@ -61,6 +61,9 @@ def _learn_and_judge(folder: Path, index_type: str, writeable: bool) -> None:
     if index_type == "int32" and writeable:  # each other kind takes them a minute more
         engines += [online, trees]
     kinds = [getattr(engine, name) for engine in engines for name in engine.__all__]
+    if online in engines:
+        kinds += [budget.AnnotationTree, budget.PowersetTree]
+        budget.PowersetTree(cost="f1").fit(X, Y)
     for kind in kinds:
         model = kind().fit(X, Y)
         model.save(folder / kind.__name__)

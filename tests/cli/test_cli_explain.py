@@ -35,6 +35,18 @@ def test_explain_for_programs_has_the_whole_way(cli, forest, files):
     assert found["paths"][0]["decisions"][0]["node"] == 0
 
 
+@pytest.mark.parametrize("learner", ["annotation-tree", "powerset-tree"])
+def test_trees_over_labels_are_learnt_and_explained(cli, files, learner, tmp_path):
+    train, test = files / "train.txt", files / "test.txt"
+    outcome = cli("fit", train, "--model", tmp_path / "m", "--learner", learner)
+    assert outcome.status == 0, outcome.err
+    outcome = cli("explain", tmp_path / "m", test)
+    assert outcome.status == 0, outcome.err
+    assert "rows in the leaf" in outcome.out
+    found = json.loads(cli("explain", tmp_path / "m", test, "--json").out)
+    assert found["paths"][0]["decisions"][0]["node"] == 0
+
+
 def test_explain_refuses_rows_and_models_that_it_cannot_explain(
     cli, forest, model, files
 ):

@@ -1,0 +1,244 @@
+"""A sparse coding tree in words, and in figures."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from manylabel._typing import Array, Floats
+
+MOST_NAMED = 5  # features or labels in a line of text
+CONFIDENCE = 0.95  # with which the bound of Theorems 17 and 18 holds
+Ranked = list[tuple[int, float]]
+Names = Sequence[str] | None
+
+
+class Nodes(NamedTuple):
+    """What is read of a tree."""
+
+    children: Array
+    n_rows: Array
+    asked: Array
+    weights: Any  # csr_array (n_nodes, n_features)
+    intercept: Array
+    odds: Any  # function of a node and a score
+    label_starts: Array
+    labels: Array
+
+    def fixed(self, at: int) -> list[int]:
+        """Return the labels that a node fixes."""
+        found = self.labels[self.label_starts[at] : self.label_starts[at + 1]]
+        return [int(label) for label in found]
+
+
+class Decision(NamedTuple):
+    """A node on the way: the row goes to the first child if the score is above 0."""
+
+    node: int
+    asked: int  # label, or -1
+    n_rows: int  # training rows of the node
+    score: float
+    chance: float  # of the first child
+    features: Ranked  # what each adds to the score, the largest first
+    fixed: list[int]  # labels that the child fixes
+
+
+class Path(NamedTuple):
+    """The way of a row through the tree."""
+
+    decisions: list[Decision]
+    leaf: int
+    n_rows: int  # training rows of the leaf
+    labels: list[int]  # of the leaf, ascending
+
+
+class Explanation(NamedTuple):
+    """Why one row gets its labels.
+
+    Attributes
+    ----------
+    labels : list of (int, float)
+        The best labels and their scores.
+    features : list of (int, float)
+        Features that decided: the share of each in all that was added up on the way,
+        signs aside, the largest first.
+    paths : list of Path
+        One: its ``decisions`` (``node``, the label ``asked`` for, training ``n_rows``,
+        ``score``, ``chance`` of the first child, ``features`` with what each adds,
+        labels ``fixed``), then the ``leaf``, its ``n_rows`` and ``labels``.
+    """
+
+    labels: Ranked
+    features: Ranked
+    paths: list[Path]
+
+    def text(
+        self, *, feature_names: Any = None, label_names: Any = None, n_trees: int = 1
+    ) -> str:
+        """Return it in words.
+
+        Parameters
+        ----------
+        feature_names, label_names : sequence of str or None, default=None
+            Names of the columns; None shows their numbers.
+        n_trees : int, default=1
+            How many paths to show, one at most.
+
+        Returns
+        -------
+        str
+            Several lines.
+        """
+        lines = [
+            f"labels    {_ranked_text(self.labels, label_names)}",
+            f"features  {_ranked_text(self.features, feature_names)}",
+        ]
+        for path in self.paths[:n_trees]:
+            for step in path.decisions:
+                lines.append(_decision_text(step, feature_names, label_names))
+            found = _listed(path.labels, label_names) or "no label"
+            lines.append(f"  {path.n_rows:,} rows in the leaf: {found}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+class Diagnostics(NamedTuple):
+    """A tree in figures, and what the paper's theorems say of them.
+
+    Attributes
+    ----------
+    n_leaves : int
+        Leaves, one for each distinct labelset.
+    depth : int
+        Decisions of the longest path.
+    mean_decisions : float
+        Decisions of a training row, on the way of its true labels.
+    entropy : float
+        Of the labelsets, in bits.
+    margin : float
+        Median of the decisions' margins, 1 / length of the weights.
+    complexity : float
+        Sum of 1 / margin^2 along the path of a row, mean over the training rows: D' of
+        Theorems 17 and 18.
+    bound : float
+        What these theorems allow of errors at most, mean over the training rows, with
+        confidence 0.95, if training rows make none; above 1 it says nothing.
+    """
+
+    n_leaves: int
+    depth: int
+    mean_decisions: float
+    entropy: float
+    margin: float
+    complexity: float
+    bound: float
+
+
+def explain(nodes: Nodes, x: Floats, labels: Ranked) -> Explanation:
+    """Return the way of a row to its leaf."""
+    decisions, total, at = [], np.zeros(len(x)), 0
+    given = nodes.fixed(0)
+    while nodes.children[at]:
+        columns, pushes = _row(nodes.weights, at)
+        pushes = pushes * x[columns]
+        total[columns] += np.abs(pushes)
+        score = float(pushes.sum() + nodes.intercept[at])
+        child = int(nodes.children[at]) + (0 if score > 0 else 1)
+        decisions.append(
+            Decision(
+                *(at, int(nodes.asked[at]), int(nodes.n_rows[at]), score),
+                *(nodes.odds(at, score), _ranked(columns, pushes), nodes.fixed(child)),
+            )
+        )
+        given += nodes.fixed(child)
+        at = child
+    features = _ranked(np.arange(len(x)), total / max(total.sum(), 1e-300))
+    path = Path(decisions, at, int(nodes.n_rows[at]), sorted(given))
+    return Explanation(labels, features, [path])
+
+
+def outline(nodes: Nodes, depth: int, features: Names, labels: Names) -> Iterator[str]:
+    """Yield the upper nodes, a line each, children below their parents."""
+    waiting = [(0, 0, "")]
+    while waiting:
+        at, level, branch = waiting.pop()
+        head = f"{'  ' * level}{branch}{int(nodes.n_rows[at]):,} rows"
+        if fixed := _listed(nodes.fixed(at), labels):
+            head += f", labels {fixed}"
+        if child := int(nodes.children[at]):
+            asked = int(nodes.asked[at])
+            what = f"{_name(asked, labels)}?" if asked >= 0 else "first?"
+            reasons = _ranked_text(_ranked(*_row(nodes.weights, at)), features, "+")
+            head += f": {what} {reasons}, {nodes.intercept[at]:+.3f}"
+            if level < depth:
+                waiting.append((child + 1, level + 1, "no:  "))
+                waiting.append((child, level + 1, "yes: "))
+        yield head
+
+
+def diagnose(nodes: Nodes, radius: float) -> Diagnostics:
+    """Return the figures of a tree whose rows are no longer than ``radius``."""
+    inner, n_rows = nodes.children > 0, float(nodes.n_rows[0])
+    squares = np.asarray(nodes.weights.multiply(nodes.weights).sum(axis=1)).ravel()
+    depth = np.zeros(len(inner), np.int64)
+    for at in np.flatnonzero(inner):  # parents come before their children
+        depth[nodes.children[at] : nodes.children[at] + 2] = depth[at] + 1
+    share = nodes.n_rows / n_rows
+    mean_decisions = float(share[inner].sum())
+    complexity = float((share * squares)[inner].sum())
+    terms = complexity * np.log2(4 * np.e * n_rows) * np.log2(4 * n_rows)
+    terms += mean_decisions * np.log2(2 * n_rows) + np.log2(2 / (1 - CONFIDENCE))
+    used = squares[inner & (squares > 0)]
+    return Diagnostics(
+        n_leaves=int((~inner).sum()),
+        depth=int(depth.max()),
+        mean_decisions=mean_decisions,
+        entropy=float(-(share * np.log2(share))[~inner].sum() + 0.0),
+        margin=float(np.median(used**-0.5)) if len(used) else float("inf"),
+        complexity=complexity,
+        bound=float(130 * radius**2 / n_rows * terms),
+    )
+
+
+def _row(weights: Any, at: int) -> tuple[Array, Array]:
+    used = slice(*weights.indptr[at : at + 2])
+    return weights.indices[used], weights.data[used].astype(np.float64)
+
+
+def _decision_text(step: Decision, features: Names, labels: Names) -> str:
+    is_first = step.score > 0
+    if step.asked >= 0:
+        what = f"{_name(step.asked, labels)}? {'yes' if is_first else 'no'}"
+    else:
+        what = f"to the {'first' if is_first else 'second'} child"
+    chance = step.chance if is_first else 1 - step.chance
+    reasons = _ranked_text(step.features, features, "+") or "the intercept"
+    return (
+        f"  {step.n_rows:,} rows: {what}, {step.score:+.3f}, chance {chance:.2f}, "
+        f"by {reasons}"
+    )
+
+
+def _ranked(columns: Array, values: Array) -> Ranked:
+    """Return what is not 0, the largest first."""
+    order = np.argsort(-np.abs(values), kind="stable")
+    pairs = zip(columns[order].tolist(), values[order].tolist(), strict=True)
+    return [(column, value) for column, value in pairs if value != 0]
+
+
+def _ranked_text(ranked: Ranked, names: Names, sign: str = "") -> str:
+    return ", ".join(
+        f"{_name(column, names)} {value:{sign}.3f}"
+        for column, value in ranked[:MOST_NAMED]
+    )
+
+
+def _listed(labels: list[int], names: Names) -> str:
+    more = f" and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
+    return ", ".join(_name(label, names) for label in labels[:MOST_NAMED]) + more
+
+
+def _name(column: int, names: Names) -> str:
+    return str(column if names is None else names[column])

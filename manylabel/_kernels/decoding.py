@@ -1,4 +1,4 @@
-"""From rows to labels through a sparse coding tree.
+"""How probable labels are, by several paths down a sparse coding tree.
 
 The weights of a node are numbered within the features that the tree selects. A table
 turns the features of a row into these numbers once, so that a decision reads a few
@@ -63,11 +63,11 @@ def most_labels(tree):
 
 
 @kernel
-def chances(rows, tree, width, out):
+def chances(rows, tree, width, is_relative, out):
     """Write how probable each label is for each row, by ``width`` paths at once.
 
     It is the sum over the paths that fix the label, each counted where it does, whether
-    or not the path is followed further.
+    or not the path is followed further; or else, relative to all leaves reached.
     """
     table, dense = _table(rows, tree), np.zeros(tree.selected.shape[0], np.float32)
     beam = Beam(
@@ -80,19 +80,24 @@ def chances(rows, tree, width, out):
     out[:] = 0.0
     for i in range(out.shape[0]):
         _lay_out(i, rows, table, dense)
-        for n in range(_search(tree, dense, beam)):
+        n_met, ends = _search(tree, dense, beam)
+        scale = 1.0 / ends if is_relative else 1.0
+        for n in range(n_met):
             label = beam.met[n]
-            out[i, label] = min(beam.total[label], 1.0)
+            out[i, label] = min(beam.total[label] * scale, 1.0)
             beam.total[label] = 0.0
         _clear(i, rows, table, dense)
 
 
 @kernel
 def _search(tree, dense, beam):
-    """Add up the chances of the labels of one row; return how many are met."""
+    """Add up the chances of the labels of one row.
+
+    Return how many are met, and the chances of the leaves reached.
+    """
     width = beam.best.shape[0]
     beam.at[0], beam.chance[0], n_live = 0, 1.0, 1 if tree.children[0] > 0 else 0
-    n_met = _enter(0, 1.0, 0, tree, beam)
+    n_met, ends = _enter(0, 1.0, 0, tree, beam), 0.0 if n_live else 1.0
     while n_live > 0:
         # Children are written behind the live nodes, then the best move to the front.
         end = n_live
@@ -106,9 +111,11 @@ def _search(tree, dense, beam):
                 own = chance * (1.0 - share if second else share)
                 n_met = _enter(child + second, own, n_met, tree, beam)
                 beam.at[end], beam.chance[end] = child + second, own
-                end += tree.children[child + second] > 0 and own > 0.0
+                is_leaf = tree.children[child + second] == 0
+                ends += own if is_leaf else 0.0
+                end += not is_leaf and own > 0.0
         n_live = _keep_best(n_live, end - n_live, width, beam)
-    return n_met
+    return n_met, ends
 
 
 @kernel
@@ -139,34 +146,6 @@ def _enter(at, chance, n_met, tree, beam):
                 n_met += 1
             beam.total[label] += chance
     return n_met
-
-
-@kernel
-def annotate(rows, tree, labels, n_labels, n_decisions):
-    """Follow each row to its leaf; write the labels fixed on the way, and how many.
-
-    A row goes to the first child if its score is above 0.
-    """
-    table, dense = _table(rows, tree), np.zeros(tree.selected.shape[0], np.float32)
-    for i in range(rows.indptr.shape[0] - 1):
-        _lay_out(i, rows, table, dense)
-        at, n_found, n_asked = 0, 0, 0
-        while True:
-            for p in stretch(tree.f_indptr, at):
-                labels[i, n_found] = tree.f_indices[p]
-                n_found += 1
-            if tree.children[at] == 0:
-                break
-            at = _follow(at, tree, dense)
-            n_asked += 1
-        n_labels[i], n_decisions[i] = n_found, n_asked
-        _clear(i, rows, table, dense)
-
-
-@kernel
-def _follow(at, tree, dense):
-    """Return the child that the row goes to."""
-    return np.int64(tree.children[at]) + (0 if score(at, tree, dense) > 0.0 else 1)
 
 
 @kernel

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel
 from manylabel._kernels import budget as planes
-from manylabel._kernels import decoding, margins
+from manylabel._kernels import chains, decoding, margins
 from manylabel._kernels.annotation import Shape
 from manylabel._kernels.coding import Decisions
 from manylabel._typing import (
@@ -60,6 +60,9 @@ class CodingTree(MultiLabelClassifier):
     n_jobs: int | None
     random_state: RandomState
 
+    # Whether chances are relative to the leaves reached, which alone have labels.
+    _only_leaves_count = False
+
     children_: Array
     node_rows_: Array
     asked_: Array
@@ -77,6 +80,7 @@ class CodingTree(MultiLabelClassifier):
     threshold_: float
     seen_: Bools
     radius_: float
+    _chains: chains.Chains
 
     def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
         """Grow the tree over the labels, then learn its decisions.
@@ -224,6 +228,7 @@ class CodingTree(MultiLabelClassifier):
         found = self._decided(sample.X, shape, counted)
         tree = clone(self)
         tree.classes_, tree.seen_ = self.classes_, self.seen_
+        tree.n_features_in_ = self.n_features_in_
         tree._take(shape, found)
         odds = _pilot.calibrated(sample, shape, found)
         tree._believe(odds, shape, sample.held)
@@ -285,6 +290,7 @@ class CodingTree(MultiLabelClassifier):
         self.label_starts_, self.labels_ = shape.f_indptr, shape.f_indices
         self.slope_, self.shift_ = 1.0, np.zeros(len(inner), np.float32)
         self.most_labels_ = int(decoding.most_labels(self._tree()))
+        self._chains = self._linked()
 
     def _tree(self) -> decoding.Tree:
         return decoding.Tree(
@@ -300,17 +306,38 @@ class CodingTree(MultiLabelClassifier):
             shift=self.shift_,
         )
 
+    def _linked(self) -> chains.Chains:
+        """Return the nodes as chains; derived, so no part of what is saved."""
+        place, end, other = np.zeros((3, len(self.children_)), np.int32)
+        chains.lay_out(self.children_, self.intercept_, place, end, other)
+        node = np.argsort(place)
+        shape = (len(node), len(self.selected_features_))
+        parts = (self.weight_values_, self.weight_numbers_, self.weight_starts_)
+        weights = sp.csr_array(parts, shape=shape)[node].tocsc()
+        parts = (self.labels_, self.labels_, self.label_starts_)
+        fixed = sp.csr_array(parts, shape=(len(node), len(self.classes_)))[node]
+        table = np.full(self.n_features_in_, -1, np.int32)
+        table[self.selected_features_] = np.arange(len(self.selected_features_))
+        return chains.Chains(
+            *(end, other, self.intercept_[node], fixed.indptr, fixed.indices, table),
+            *(weights.indptr, weights.indices, weights.data),
+        )
+
     def _annotated(self, X: CSR) -> tuple[Array, Array, Array]:
         """Return the labels of each row, how many, and the decisions it took."""
         labels = np.empty((X.shape[0], max(1, self.most_labels_)), np.int32)
         n_labels, n_decisions = np.empty((2, X.shape[0]), np.int32)
-        decoding.annotate(_rows(X), self._tree(), labels, n_labels, n_decisions)
+        chains.annotate(
+            *(X.indptr, X.indices, X.data, self._chains),
+            *(labels, n_labels, n_decisions),
+        )
         return labels, n_labels, n_decisions
 
     def _chances(self, X: CSR) -> Singles:
         """Return how probable each label is, times its gain."""
         out = np.empty((X.shape[0], len(self.classes_)), np.float32)
-        decoding.chances(_rows(X), self._tree(), self.beam or PATHS, out)
+        width, is_relative = int(self.beam or PATHS), self._only_leaves_count
+        decoding.chances(_rows(X), self._tree(), width, is_relative, out)
         out *= self.gain_.astype(np.float32)
         return out
 
@@ -395,6 +422,7 @@ class CodingTree(MultiLabelClassifier):
         )
         if self.most_labels_ != decoding.most_labels(self._tree()):
             raise ValueError("most_labels_ must be that of the longest path.")
+        self._chains = self._linked()
 
 
 def _rows(X: CSR) -> decoding.Rows:

@@ -112,6 +112,8 @@ class PowersetTree(CodingTree):
            [0, 1]])
     """
 
+    _only_leaves_count = True
+
     def __init__(
         self,
         *,

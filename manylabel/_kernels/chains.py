@@ -3,7 +3,8 @@
 Where a row has none of a decision's features, the intercept decides. Such steps make
 chains of nodes, and a row leaves a chain only where one of its own features makes it:
 at each feature are listed the places where it counts, so that the rest of the chain is
-never read. The answers are those of every single decision, to the last bit.
+never read. Only a short chain is read node by node. The answers are those of every
+single decision, to the last bit.
 """
 
 from typing import Any, NamedTuple
@@ -12,6 +13,8 @@ import numpy as np
 
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.csr import stretch
+
+SHORT = 16  # weights that are read as soon as the places of one feature are found
 
 
 class Chains(NamedTuple):
@@ -26,6 +29,9 @@ class Chains(NamedTuple):
     w_indptr: Any  # (n_selected + 1,) where the places of a feature start
     w_places: Any  # ascend within a feature
     w_data: Any
+    p_indptr: Any  # (n_nodes + 1,) the same by place
+    p_numbers: Any  # ascend within a place
+    p_data: Any
 
 
 class Workspace(NamedTuple):
@@ -33,6 +39,7 @@ class Workspace(NamedTuple):
 
     number: Any  # (n_features,) of the row's features
     value: Any  # (n_features,)
+    dense: Any  # (n_features,) values by number; 0 between rows
     score: Any  # (n_nodes,)
     turn: Any  # (n_nodes,) when the score was last begun
     met: Any  # (n_nodes,) places whose score was begun in this turn
@@ -72,6 +79,7 @@ def annotate(x_indptr, x_indices, x_data, chains, labels, n_labels, n_decisions)
     space = Workspace(
         np.empty(n_selected, np.int64),
         np.empty(n_selected, np.float32),
+        np.zeros(n_selected, np.float32),
         np.empty(n_nodes),
         np.zeros(n_nodes, np.int64),
         np.empty(n_nodes, np.int64),
@@ -83,11 +91,16 @@ def annotate(x_indptr, x_indices, x_data, chains, labels, n_labels, n_decisions)
             number = chains.table[np.uintp(x_indices[p])]
             if number >= 0:
                 space.number[n_present], space.value[n_present] = number, x_data[p]
+                space.dense[number] = x_data[p]
                 n_present += 1
         at, n_found, n_asked = np.int64(0), 0, 0
         while True:
             turn += 1
-            leave = _way_out(at, n_present, turn, chains, space)
+            n_weights = chains.p_indptr[chains.end[at]] - chains.p_indptr[at]
+            if n_weights <= SHORT * n_present:
+                leave = _walk(at, chains, space.dense)
+            else:
+                leave = _way_out(at, n_present, turn, chains, space)
             for p in range(chains.f_indptr[at], chains.f_indptr[leave + 1]):
                 labels[i, n_found] = chains.f_indices[p]
                 n_found += 1
@@ -97,6 +110,20 @@ def annotate(x_indptr, x_indices, x_data, chains, labels, n_labels, n_decisions)
             n_asked += 1
             at = np.int64(chains.other[leave])
         n_labels[i], n_decisions[i] = n_found, n_asked
+        for n in range(n_present):
+            space.dense[space.number[n]] = 0.0
+
+
+@kernel
+def _walk(at, chains, dense):
+    """Return as ``_way_out`` does, by every decision in turn."""
+    for place in range(at, np.int64(chains.end[at])):
+        score = np.float64(chains.intercept[place])
+        for p in stretch(chains.p_indptr, place):
+            score += chains.p_data[p] * dense[np.uintp(chains.p_numbers[p])]
+        if (score > 0.0) != (chains.intercept[place] > 0.0):
+            return place
+    return np.int64(chains.end[at])
 
 
 @kernel

@@ -313,7 +313,8 @@ class CodingTree(MultiLabelClassifier):
         node = np.argsort(place)
         shape = (len(node), len(self.selected_features_))
         parts = (self.weight_values_, self.weight_numbers_, self.weight_starts_)
-        weights = sp.csr_array(parts, shape=shape)[node].tocsc()
+        by_place = sp.csr_array(parts, shape=shape)[node]
+        weights = by_place.tocsc()
         parts = (self.labels_, self.labels_, self.label_starts_)
         fixed = sp.csr_array(parts, shape=(len(node), len(self.classes_)))[node]
         table = np.full(self.n_features_in_, -1, np.int32)
@@ -321,6 +322,7 @@ class CodingTree(MultiLabelClassifier):
         return chains.Chains(
             *(end, other, self.intercept_[node], fixed.indptr, fixed.indices, table),
             *(weights.indptr, weights.indices, weights.data),
+            *(by_place.indptr, by_place.indices, by_place.data),
         )
 
     def _annotated(self, X: CSR) -> tuple[Array, Array, Array]:

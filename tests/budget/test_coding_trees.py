@@ -121,9 +121,11 @@ def nodes(model, x):
 
 
 @each_tree
-def test_predictions_are_the_labels_of_the_way_down(kind):
+@pytest.mark.parametrize("n_nonzero", [1, 15])  # chains are long for it, or short
+def test_predictions_are_the_labels_of_the_way_down(kind, n_nonzero):
     X, Y = drawn()
     model = kind().fit(X, Y)
+    X[:, n_nonzero:] = 0
     for x, labels in zip(X.astype(np.float32), model.predict(X), strict=True):
         fixed = [labels for labels, _, here in nodes(model, x) if here]
         assert set(np.flatnonzero(labels)) == set(np.concatenate(fixed))

@@ -31,7 +31,7 @@ def learners() -> dict[str, list[Any]]:
     """Return the settings that each learner may choose from."""
     grid = [{"budget": b, "max_planes": p, "C": c} for b, p in BUDGETS for c in COSTS]
     few = [{"budget": 20, "max_planes": 5, "C": c} for c in COSTS]
-    soft = {"cost": "f1", "beam": 10, "loss": "logistic"}
+    soft = {"cost": "f1", "beam": 10}
     return {
         "BR": [ml.OneVsRest(C=c) for c in COSTS],
         "LP": [ml.LabelPowerset(C=c) for c in COSTS],

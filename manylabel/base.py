@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from manylabel import _validation, parallel, persistence
 from manylabel._kernels import topk
 from manylabel._typing import CSR, Array, MatrixLike
+from manylabel.explanation import Explanation, Ranked
 
 # Scores are made for so many (row, label) pairs at a time: 1 MB stays in the cache.
 PAIRS_AT_ONCE = 1 << 18
@@ -138,9 +139,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         """Cut rows so that the scores of a chunk are small; at least one chunk."""
-        n_rows = max(1, PAIRS_AT_ONCE // self._n_scores())
-        for start in range(0, max(1, X.shape[0]), n_rows):
-            yield (X[start : start + n_rows],)
+        return cut(X, max(1, PAIRS_AT_ONCE // self._n_scores()))
 
     def _n_scores(self) -> int:
         """Return how many scores ``_scores`` holds for one row."""
@@ -188,6 +187,39 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
         return tags
+
+
+class ExplainedClassifier(MultiLabelClassifier):
+    """Can say why a row gets its labels.
+
+    A subclass has ``_explained(row, labels)``, of a checked row and its best labels.
+    """
+
+    def explain(self, X: MatrixLike, k: int = 5) -> Explanation:
+        """Return why a row gets its labels: its way through the trees.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (1, n_features)
+            Features of one row.
+        k : int, default=5
+            How many labels.
+
+        Returns
+        -------
+        Explanation
+            Has ``labels``, ``features`` and ``paths``; printed, it is in words.
+        """
+        row = self._known_features(X)
+        if row.shape[0] != 1:
+            raise ValueError(f"X must be one row to explain. Got {row.shape[0]}.")
+        best = self.predict_topk(row, k)
+        order = np.argsort(-best.data, kind="stable")
+        labels = best.indices[order].tolist(), best.data[order].tolist()
+        return self._explained(row, list(zip(*labels, strict=True)))
+
+    def _explained(self, row: CSR, labels: Ranked) -> Explanation:
+        raise NotImplementedError
 
 
 class OnlineClassifier(MultiLabelClassifier):
@@ -341,6 +373,13 @@ class OnlineClassifier(MultiLabelClassifier):
 
     def _learn(self, X: CSR, Y: CSR) -> None:
         raise NotImplementedError
+
+
+def cut(X: CSR, n_rows: int) -> Iterator[tuple[CSR]]:
+    """Cut rows into chunks, at least one; a slice takes longer than a small tree."""
+    if X.shape[0] <= n_rows:
+        return iter([(X,)])
+    return ((X[at : at + n_rows],) for at in range(0, X.shape[0], n_rows))
 
 
 def _stacked(chunks: list[CSR]) -> CSR:

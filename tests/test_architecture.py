@@ -15,7 +15,7 @@ import manylabel
 ROOT = Path(manylabel.__file__).parent
 LAYERS = [  # lowest first; names on one line are siblings and do not import each other
     {"_kernels", "_typing", "_version", "exceptions"},
-    {"_validation", "parallel", "persistence"},
+    {"_validation", "explanation", "parallel", "persistence"},
     {"losses", "propensity"},
     {"base", "metrics", "data"},
     {"online", "trees", "budget", "baselines"},

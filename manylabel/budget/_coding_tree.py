@@ -25,11 +25,12 @@ from manylabel._typing import (
     RandomState,
     Singles,
 )
-from manylabel.base import MultiLabelClassifier
+from manylabel.base import ExplainedClassifier, cut
 from manylabel.budget import _decisions, _pilot, _reading
 from manylabel.budget._pilot import Odds, Sample
 from manylabel.budget._prices import Price, Quality, equal_prices
-from manylabel.budget._reading import Diagnostics, Explanation, Nodes
+from manylabel.budget._reading import Diagnostics, Nodes
+from manylabel.explanation import Explanation, Ranked
 from manylabel.losses import CountedCost, as_cost
 
 LOSSES = {"squared_hinge": margins.SQUARED_HINGE, "logistic": margins.LOGISTIC}
@@ -43,7 +44,7 @@ TINY = np.finfo(np.float32).tiny
 ROWS_AT_ONCE = 4096  # that a task annotates
 
 
-class CodingTree(MultiLabelClassifier):
+class CodingTree(ExplainedClassifier):
     """A tree of budgeted decisions that leads a row to its labels.
 
     A subclass has ``_shape(Y)``, which follows from the labels alone.
@@ -82,6 +83,31 @@ class CodingTree(MultiLabelClassifier):
     radius_: float
     _chains: chains.Chains
 
+    def __init__(
+        self,
+        *,
+        budget: int = 20,
+        max_planes: int = 5,
+        C: float = 1.0,
+        loss: str = "squared_hinge",
+        tol: float = 1e-2,
+        propensity: Any = None,
+        cost: Any = None,
+        beam: int | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+    ) -> None:
+        self.budget = budget
+        self.max_planes = max_planes
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.propensity = propensity
+        self.cost = cost
+        self.beam = beam
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
     def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
         """Grow the tree over the labels, then learn its decisions.
 
@@ -113,32 +139,6 @@ class CodingTree(MultiLabelClassifier):
         parts = (self.weight_values_, features, self.weight_starts_)
         return sp.csr_array(parts, shape=(len(self.children_), self.n_features_in_))
 
-    def explain(self, X: MatrixLike, k: int = 5) -> Explanation:
-        """Return why a row gets its labels: its way through the tree.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (1, n_features)
-            Features of one row.
-        k : int, default=5
-            How many labels.
-
-        Returns
-        -------
-        Explanation
-            Has ``labels``, ``features`` and ``paths``; printed, it is in words.
-        """
-        row = self._known_features(X)
-        if row.shape[0] != 1:
-            raise ValueError(f"X must be one row to explain. Got {row.shape[0]}.")
-        best = self.predict_topk(row, k)
-        order = np.argsort(-best.data, kind="stable")
-        labels = zip(
-            best.indices[order].tolist(), best.data[order].tolist(), strict=True
-        )
-        x = row.toarray()[0].astype(np.float64)
-        return _reading.explain(self._nodes(), x, list(labels))
-
     def outline(
         self, depth: int = 3, feature_names: Any = None, label_names: Any = None
     ) -> str:
@@ -164,6 +164,10 @@ class CodingTree(MultiLabelClassifier):
     def diagnostics(self) -> Diagnostics:
         """Return the tree in figures, beside what the paper's theorems say of them."""
         return _reading.diagnose(self._nodes(), self.radius_)
+
+    def _explained(self, row: CSR, labels: Ranked) -> Explanation:
+        x = row.toarray()[0].astype(np.float64)
+        return _reading.explain(self._nodes(), x, labels)
 
     def _nodes(self) -> Nodes:
         check_is_fitted(self)
@@ -372,10 +376,7 @@ class CodingTree(MultiLabelClassifier):
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         """Cut rows so that there is work for every thread; at least one chunk."""
-        if X.shape[0] <= ROWS_AT_ONCE:
-            return iter([(X,)])
-        starts = range(0, X.shape[0], ROWS_AT_ONCE)
-        return ((X[start : start + ROWS_AT_ONCE],) for start in starts)
+        return cut(X, ROWS_AT_ONCE)
 
     def _check_parameters(self) -> None:
         for name in ("budget", "max_planes") + ("beam",) * (self.beam is not None):

@@ -1,9 +1,7 @@
 """Huffman's tree of labelsets: PT."""
 
-from typing import Any
-
 from manylabel._kernels.annotation import Shape
-from manylabel._typing import CSR, Floats, RandomState
+from manylabel._typing import CSR, Floats
 from manylabel.budget._coding_tree import CodingTree
 from manylabel.budget._prices import Price, Quality, set_prices
 from manylabel.budget._shape import powerset_shape
@@ -113,31 +111,6 @@ class PowersetTree(CodingTree):
     """
 
     _only_leaves_count = True
-
-    def __init__(
-        self,
-        *,
-        budget: int = 20,
-        max_planes: int = 5,
-        C: float = 1.0,
-        loss: str = "squared_hinge",
-        tol: float = 1e-2,
-        propensity: Any = None,
-        cost: Any = None,
-        beam: int | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.budget = budget
-        self.max_planes = max_planes
-        self.C = C
-        self.loss = loss
-        self.tol = tol
-        self.propensity = propensity
-        self.cost = cost
-        self.beam = beam
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _shape(self, Y: CSR) -> Shape:
         return powerset_shape(Y)

@@ -1,16 +1,22 @@
 """A sparse coding tree in words, and in figures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from manylabel._typing import Array, Floats
+from manylabel.explanation import (
+    MOST_NAMED,
+    Explanation,
+    Names,
+    Ranked,
+    listed,
+    named,
+    ranked,
+)
 
-MOST_NAMED = 5  # features or labels in a line of text
 CONFIDENCE = 0.95  # with which the bound of Theorems 17 and 18 holds
-Ranked = list[tuple[int, float]]
-Names = Sequence[str] | None
 
 
 class Nodes(NamedTuple):
@@ -51,57 +57,12 @@ class Path(NamedTuple):
     n_rows: int  # training rows of the leaf
     labels: list[int]  # of the leaf, ascending
 
-
-class Explanation(NamedTuple):
-    """Why one row gets its labels.
-
-    Attributes
-    ----------
-    labels : list of (int, float)
-        The best labels and their scores.
-    features : list of (int, float)
-        Features that decided: the share of each in all that was added up on the way,
-        signs aside, the largest first.
-    paths : list of Path
-        One: its ``decisions`` (``node``, the label ``asked`` for, training ``n_rows``,
-        ``score``, ``chance`` of the first child, ``features`` with what each adds,
-        labels ``fixed``), then the ``leaf``, its ``n_rows`` and ``labels``.
-    """
-
-    labels: Ranked
-    features: Ranked
-    paths: list[Path]
-
-    def text(
-        self, *, feature_names: Any = None, label_names: Any = None, n_trees: int = 1
-    ) -> str:
-        """Return it in words.
-
-        Parameters
-        ----------
-        feature_names, label_names : sequence of str or None, default=None
-            Names of the columns; None shows their numbers.
-        n_trees : int, default=1
-            How many paths to show, one at most.
-
-        Returns
-        -------
-        str
-            Several lines.
-        """
-        lines = [
-            f"labels    {_ranked_text(self.labels, label_names)}",
-            f"features  {_ranked_text(self.features, feature_names)}",
-        ]
-        for path in self.paths[:n_trees]:
-            for step in path.decisions:
-                lines.append(_decision_text(step, feature_names, label_names))
-            found = _listed(path.labels, label_names) or "no label"
-            lines.append(f"  {path.n_rows:,} rows in the leaf: {found}")
-        return "\n".join(lines)
-
-    def __str__(self) -> str:
-        return self.text()
+    def lines(self, features: Names, labels: Names) -> Iterator[str]:
+        """Yield it in words."""
+        for step in self.decisions:
+            yield _decision_text(step, features, labels)
+        found = _joined(self.labels, labels) or "no label"
+        yield f"  {self.n_rows:,} rows in the leaf: {found}"
 
 
 class Diagnostics(NamedTuple):
@@ -149,14 +110,13 @@ def explain(nodes: Nodes, x: Floats, labels: Ranked) -> Explanation:
         decisions.append(
             Decision(
                 *(at, int(nodes.asked[at]), int(nodes.n_rows[at]), score),
-                *(nodes.odds(at, score), _ranked(columns, pushes), nodes.fixed(child)),
+                *(nodes.odds(at, score), ranked(columns, pushes), nodes.fixed(child)),
             )
         )
         given += nodes.fixed(child)
         at = child
-    features = _ranked(np.arange(len(x)), total / max(total.sum(), 1e-300))
     path = Path(decisions, at, int(nodes.n_rows[at]), sorted(given))
-    return Explanation(labels, features, [path])
+    return Explanation.of(labels, total, [path])
 
 
 def outline(nodes: Nodes, depth: int, features: Names, labels: Names) -> Iterator[str]:
@@ -165,12 +125,12 @@ def outline(nodes: Nodes, depth: int, features: Names, labels: Names) -> Iterato
     while waiting:
         at, level, branch = waiting.pop()
         head = f"{'  ' * level}{branch}{int(nodes.n_rows[at]):,} rows"
-        if fixed := _listed(nodes.fixed(at), labels):
+        if fixed := _joined(nodes.fixed(at), labels):
             head += f", labels {fixed}"
         if child := int(nodes.children[at]):
             asked = int(nodes.asked[at])
-            what = f"{_name(asked, labels)}?" if asked >= 0 else "first?"
-            reasons = _ranked_text(_ranked(*_row(nodes.weights, at)), features, "+")
+            what = f"{named(asked, labels)}?" if asked >= 0 else "first?"
+            reasons = listed(ranked(*_row(nodes.weights, at)), features, "+")
             head += f": {what} {reasons}, {nodes.intercept[at]:+.3f}"
             if level < depth:
                 waiting.append((child + 1, level + 1, "no:  "))
@@ -210,35 +170,17 @@ def _row(weights: Any, at: int) -> tuple[Array, Array]:
 def _decision_text(step: Decision, features: Names, labels: Names) -> str:
     is_first = step.score > 0
     if step.asked >= 0:
-        what = f"{_name(step.asked, labels)}? {'yes' if is_first else 'no'}"
+        what = f"{named(step.asked, labels)}? {'yes' if is_first else 'no'}"
     else:
         what = f"to the {'first' if is_first else 'second'} child"
     chance = step.chance if is_first else 1 - step.chance
-    reasons = _ranked_text(step.features, features, "+") or "the intercept"
+    reasons = listed(step.features, features, "+") or "the intercept"
     return (
         f"  {step.n_rows:,} rows: {what}, {step.score:+.3f}, chance {chance:.2f}, "
         f"by {reasons}"
     )
 
 
-def _ranked(columns: Array, values: Array) -> Ranked:
-    """Return what is not 0, the largest first."""
-    order = np.argsort(-np.abs(values), kind="stable")
-    pairs = zip(columns[order].tolist(), values[order].tolist(), strict=True)
-    return [(column, value) for column, value in pairs if value != 0]
-
-
-def _ranked_text(ranked: Ranked, names: Names, sign: str = "") -> str:
-    return ", ".join(
-        f"{_name(column, names)} {value:{sign}.3f}"
-        for column, value in ranked[:MOST_NAMED]
-    )
-
-
-def _listed(labels: list[int], names: Names) -> str:
+def _joined(labels: list[int], names: Names) -> str:
     more = f" and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
-    return ", ".join(_name(label, names) for label in labels[:MOST_NAMED]) + more
-
-
-def _name(column: int, names: Names) -> str:
-    return str(column if names is None else names[column])
+    return ", ".join(named(label, names) for label in labels[:MOST_NAMED]) + more

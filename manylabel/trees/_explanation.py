@@ -1,15 +1,13 @@
 """Why a forest gives a row its labels."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from manylabel._typing import CSR, Array
+from manylabel.explanation import Explanation, Names, Ranked, listed, ranked
 from manylabel.trees._nodes import Forest
-
-MOST_NAMED = 5  # features or labels in a line of text
-Ranked = list[tuple[int, float]]
 
 
 class Decision(NamedTuple):
@@ -30,63 +28,18 @@ class Path(NamedTuple):
     n_rows: int  # training rows of the leaf
     labels: Ranked  # share of these that have the label, the largest first
 
-
-class Explanation(NamedTuple):
-    """The way of one row through all trees.
-
-    Attributes
-    ----------
-    labels : list of (int, float)
-        The best labels and their scores.
-    features : list of (int, float)
-        Features that decided: the share of each in all that was added up on the way,
-        signs aside, the largest first.
-    paths : list of Path
-        For each tree ``decisions`` (``node``, training ``n_rows`` that came by,
-        ``score``, ``features`` with what each adds to it), then the ``leaf``, its
-        ``n_rows`` and ``labels``, with the share of these rows that have them.
-    """
-
-    labels: Ranked
-    features: Ranked
-    paths: list[Path]
-
-    def text(
-        self, *, feature_names: Any = None, label_names: Any = None, n_trees: int = 3
-    ) -> str:
-        """Return it in words, with the paths of the first trees.
-
-        Parameters
-        ----------
-        feature_names, label_names : sequence of str or None, default=None
-            Names of the columns; None shows their numbers.
-        n_trees : int, default=3
-            How many paths to show.
-
-        Returns
-        -------
-        str
-            Several lines.
-        """
-        lines = [
-            f"labels    {_listed(self.labels, label_names)}",
-            f"features  {_listed(self.features, feature_names)}",
-        ]
-        for path in self.paths[:n_trees]:
-            lines.append(f"tree {path.tree}")
-            for decision in path.decisions:
-                way = "first" if decision.score >= 0 else "second"
-                reasons = _listed(decision.features, feature_names, sign="+")
-                lines.append(
-                    f"  {decision.n_rows:,} rows: {decision.score:+.3f}, "
-                    f"to the {way} child by {reasons or 'the intercept'}"
-                )
-            found = _listed(path.labels, label_names) or "no label"
-            lines.append(f"  {path.n_rows:,} rows in the leaf: {found}")
-        return "\n".join(lines)
-
-    def __str__(self) -> str:
-        return self.text()
+    def lines(self, features: Names, labels: Names) -> Iterator[str]:
+        """Yield it in words."""
+        yield f"tree {self.tree}"
+        for decision in self.decisions:
+            way = "first" if decision.score >= 0 else "second"
+            reasons = listed(decision.features, features, "+") or "the intercept"
+            yield (
+                f"  {decision.n_rows:,} rows: {decision.score:+.3f}, "
+                f"to the {way} child by {reasons}"
+            )
+        found = listed(self.labels, labels) or "no label"
+        yield f"  {self.n_rows:,} rows in the leaf: {found}"
 
 
 def explain(forest: Forest, row: CSR, leaves: Array, labels: Ranked) -> Explanation:
@@ -104,14 +57,12 @@ def explain(forest: Forest, row: CSR, leaves: Array, labels: Ranked) -> Explanat
             pushes = weights.data[used] * values[columns]
             total[columns] += np.abs(pushes)
             score = float(pushes.sum() + forest.intercept[node])
-            ranked = _ranked(columns, pushes)
-            decisions.append(Decision(node, int(forest.node_rows[node]), score, ranked))
+            n_rows = int(forest.node_rows[node])
+            decisions.append(Decision(node, n_rows, score, ranked(columns, pushes)))
         held = slice(*shares.indptr[leaf : leaf + 2])
-        found = _ranked(shares.indices[held], shares.data[held])
+        found = ranked(shares.indices[held], shares.data[held])
         paths.append(Path(tree, decisions, leaf, int(forest.node_rows[leaf]), found))
-    everything = np.arange(row.shape[1])
-    features = _ranked(everything, total / max(total.sum(), np.finfo(float).tiny))
-    return Explanation(labels, features, paths)
+    return Explanation.of(labels, total, paths)
 
 
 def _parents(children: Array) -> Array:
@@ -129,17 +80,3 @@ def _way(parents: Array, leaf: int) -> Iterator[int]:
         nodes.append(node)
         node = int(parents[node])
     return reversed(nodes)
-
-
-def _ranked(columns: Array, values: Array) -> Ranked:
-    """Return what is not 0, the largest first."""
-    order = np.argsort(-np.abs(values), kind="stable")
-    pairs = zip(columns[order].tolist(), values[order].tolist(), strict=True)
-    return [(column, value) for column, value in pairs if value != 0]
-
-
-def _listed(ranked: Ranked, names: Sequence[str] | None, sign: str = "") -> str:
-    return ", ".join(
-        f"{column if names is None else names[column]} {value:{sign}.3f}"
-        for column, value in ranked[:MOST_NAMED]
-    )

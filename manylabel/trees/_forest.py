@@ -22,10 +22,11 @@ from manylabel._typing import (
     RandomState,
     Singles,
 )
-from manylabel.base import MultiLabelClassifier
+from manylabel.base import ExplainedClassifier, cut
+from manylabel.explanation import Explanation, Ranked
 from manylabel.losses import CountedCost, as_cost
 from manylabel.trees import _pilot
-from manylabel.trees._explanation import Explanation, explain
+from manylabel.trees._explanation import explain
 from manylabel.trees._grower import Plan, grow_tree
 from manylabel.trees._lists import Lists
 from manylabel.trees._nodes import LISTS, PER_NODE, Forest
@@ -37,7 +38,7 @@ MOST_GAIN = 1e30  # of a label; singles hold it, and its inverse
 MOST_PAIRS = 1 << 28  # of a row and a label that predict_proba returns: 1 GB
 
 
-class ForestClassifier(MultiLabelClassifier):
+class ForestClassifier(ExplainedClassifier):
     """A forest of linear separators.
 
     A subclass says how labels and rows count: ``_worth(Y)`` is how many true labels a
@@ -212,30 +213,8 @@ class ForestClassifier(MultiLabelClassifier):
         check_scalar(n_trees, "n_trees", Integral, min_val=1, max_val=most)
         return self._with(forest.head(int(n_trees)))
 
-    def explain(self, X: MatrixLike, k: int = 5) -> Explanation:
-        """Return why a row gets its labels: its way through the trees.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (1, n_features)
-            Features of one row.
-        k : int, default=5
-            How many labels.
-
-        Returns
-        -------
-        Explanation
-            Has ``labels``, ``features`` and ``paths``; printed, it is in words.
-        """
-        row = self._known_features(X)
-        if row.shape[0] != 1:
-            raise ValueError(f"X must be one row to explain. Got {row.shape[0]}.")
-        best = self.predict_topk(row, k)
-        order = np.argsort(-best.data, kind="stable")
-        labels = zip(
-            best.indices[order].tolist(), best.data[order].tolist(), strict=True
-        )
-        return explain(self._forest(), row, self._reached(row)[0], list(labels))
+    def _explained(self, row: CSR, labels: Ranked) -> Explanation:
+        return explain(self._forest(), row, self._reached(row)[0], labels)
 
     def _gain(self, Y: CSR) -> Floats:
         raise NotImplementedError
@@ -398,10 +377,7 @@ class ForestClassifier(MultiLabelClassifier):
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         """Cut rows so that there is work for every thread; at least one chunk."""
-        if X.shape[0] <= ROWS_AT_ONCE:
-            return iter([(X,)])  # a slice of one row takes longer than its descent
-        starts = range(0, X.shape[0], ROWS_AT_ONCE)
-        return ((X[start : start + ROWS_AT_ONCE],) for start in starts)
+        return cut(X, ROWS_AT_ONCE)
 
     def _check_parameters(self) -> None:
         for name in ("n_trees", "max_leaf", "labels_per_leaf"):

@@ -1,0 +1,99 @@
+"""Why a row gets its labels, in words."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from manylabel._typing import Array
+
+MOST_NAMED = 5  # features or labels in a line of text
+Ranked = list[tuple[int, float]]
+Names = Sequence[str] | None
+
+
+class Explanation(NamedTuple):
+    """The way of one row through the trees of a model.
+
+    Attributes
+    ----------
+    labels : list of (int, float)
+        The best labels and their scores.
+    features : list of (int, float)
+        Features that decided: the share of each in all that was added up on the way,
+        signs aside, the largest first.
+    paths : list of Path
+        For each tree the ``decisions``, with the ``node``, the training ``n_rows`` that
+        came by, the ``score`` and the ``features`` with what each adds to it; then the
+        ``leaf``, its ``n_rows`` and its ``labels``.
+    """
+
+    labels: Ranked
+    features: Ranked
+    paths: list[Any]
+
+    @classmethod
+    def of(cls, labels: Ranked, pushes: Array, paths: list[Any]) -> "Explanation":
+        """Return the explanation by what each feature added on the way, signs aside."""
+        shares = pushes / max(pushes.sum(), np.finfo(float).tiny)
+        return cls(labels, ranked(np.arange(len(pushes)), shares), paths)
+
+    def text(
+        self, *, feature_names: Any = None, label_names: Any = None, n_trees: int = 3
+    ) -> str:
+        """Return it in words, with the paths of the first trees.
+
+        Parameters
+        ----------
+        feature_names, label_names : sequence of str or None, default=None
+            Names of the columns; None shows their numbers.
+        n_trees : int, default=3
+            How many paths to show.
+
+        Returns
+        -------
+        str
+            Several lines.
+        """
+        lines = [
+            f"labels    {listed(self.labels, label_names)}",
+            f"features  {listed(self.features, feature_names)}",
+        ]
+        for path in self.paths[:n_trees]:
+            lines += path.lines(feature_names, label_names)
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def ranked(columns: Array, values: Array) -> Ranked:
+    """Return what is not 0, the largest first, signs aside.
+
+    Examples
+    --------
+    >>> ranked(np.array([4, 7, 9]), np.array([0.5, 0.0, -2.0]))
+    [(9, -2.0), (4, 0.5)]
+    """
+    order = np.argsort(-np.abs(values), kind="stable")
+    pairs = zip(columns[order].tolist(), values[order].tolist(), strict=True)
+    return [(column, value) for column, value in pairs if value != 0]
+
+
+def listed(entries: Ranked, names: Names, sign: str = "") -> str:
+    """Return the first columns by name, with their values.
+
+    Examples
+    --------
+    >>> listed([(1, 0.5), (0, -2.0)], ["cat", "dog"], sign="+")
+    'dog +0.500, cat -2.000'
+    """
+    return ", ".join(
+        f"{named(column, names)} {value:{sign}.3f}"
+        for column, value in entries[:MOST_NAMED]
+    )
+
+
+def named(column: int, names: Names) -> str:
+    """Return the name of a column, its number if there are no names."""
+    return str(column if names is None else names[column])

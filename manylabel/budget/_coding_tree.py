@@ -405,23 +405,16 @@ class CodingTree(ExplainedClassifier):
 
     def _check_state(self) -> None:
         super()._check_state()
-        children, nodes = self.children_, np.arange(len(self.children_))
-        inner = children != 0
-        if (
-            not len(nodes)
-            or not ((children > nodes) & (children < nodes[-1]))[inner].all()
-        ):
-            raise ValueError("children_ must follow their parents.")
-        lists = {
-            "weight_starts_": ("weight_numbers_", len(self.selected_features_)),
-            "label_starts_": ("labels_", len(self.classes_)),
-        }
-        for name, (entries, width) in lists.items():
-            _check_lists(getattr(self, name), name, getattr(self, entries), width)
+        n_nodes, n_used = len(self.children_), len(self.selected_features_)
+        _validation.check_children(self.children_, np.array([0, n_nodes]))
+        weights = (self.weight_starts_, self.weight_numbers_, n_used)
+        _validation.check_lists(*weights, ("weight_starts_", "weight_numbers_"))
+        labels = (self.label_starts_, self.labels_, len(self.classes_))
+        _validation.check_lists(*labels, ("label_starts_", "labels_"))
         if self.weight_values_.shape != self.weight_numbers_.shape:
             raise ValueError("weight_values_ must have one value for each number.")
-        _check_columns(
-            self.selected_features_, "selected_features_", self.n_features_in_
+        _validation.check_columns(
+            self.selected_features_, self.n_features_in_, "selected_features_"
         )
         if self.most_labels_ != decoding.most_labels(self._tree()):
             raise ValueError("most_labels_ must be that of the longest path.")
@@ -430,15 +423,3 @@ class CodingTree(ExplainedClassifier):
 
 def _rows(X: CSR) -> decoding.Rows:
     return decoding.Rows(X.indptr, X.indices, X.data, X.shape[1])
-
-
-def _check_lists(starts: Array, name: str, entries: Array, width: int) -> None:
-    """Refuse lists that leave their entries, or entries that leave the columns."""
-    if starts[0] != 0 or starts[-1] != len(entries) or (np.diff(starts) < 0).any():
-        raise ValueError(f"{name} must rise from 0 to the number of entries.")
-    _check_columns(entries, f"entries of {name}", width)
-
-
-def _check_columns(columns: Array, name: str, width: int) -> None:
-    if len(columns) and not 0 <= columns.min() <= columns.max() < width:
-        raise ValueError(f"{name} must be under {width}.")

@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
+from manylabel import _validation
 from manylabel._kernels.short import STEPS
 from manylabel._typing import CSR, Array, Singles
 
@@ -101,14 +102,7 @@ class Forest(NamedTuple):
 
     def check(self, n_features: int, n_labels: int) -> None:
         """Raise ValueError where a router would leave the arrays or not come home."""
-        roots, children = self.roots, self.children
-        nodes = np.arange(len(children))
-        if len(roots) <= 1 or roots[0] != 0 or (np.diff(roots) < 1).any():
-            raise ValueError("roots_ must rise from 0.")
-        last = np.repeat(roots[1:], np.diff(roots)) - 1
-        inner = children != 0
-        if not ((children > nodes) & (children < last))[inner].all():
-            raise ValueError("children_ must follow their parents within a tree.")
+        _validation.check_children(self.children, self.roots)
         if (self.weight_bits & NOT_FINITE == NOT_FINITE).any():
             raise ValueError("weight_bits_ must hold finite numbers.")
         if (self.leaf_steps == 0).any():
@@ -119,20 +113,14 @@ class Forest(NamedTuple):
     def _check_lists(self, name: str, width: int) -> None:
         starts, (columns, numbers) = getattr(self, name), LISTS[name]
         found = getattr(self, columns)
-        n_entries = len(found)
-        if (
-            starts[0] != 0
-            or starts[-1] != n_entries
-            or (np.diff(starts) < 0).any()
-            or len(getattr(self, numbers)) != n_entries
-        ):
-            raise ValueError(f"{name}_ must rise from 0 to the length of {columns}_.")
-        firsts = np.zeros(n_entries + 1, np.bool_)
+        names = (f"{name}_", f"{columns}_")
+        _validation.check_lists(starts, found, width, names)
+        if len(getattr(self, numbers)) != len(found):
+            raise ValueError(f"{numbers}_ must be as long as {columns}_.")
+        firsts = np.zeros(len(found) + 1, np.bool_)
         firsts[starts] = True
         if not (firsts[1:-1] | (found[1:] > found[:-1])).all():
             raise ValueError(f"{columns}_ must ascend within a node.")
-        if n_entries and not 0 <= found.min() <= found.max() < width:
-            raise ValueError(f"{columns}_ must be under {width}.")
 
 
 def column_type(width: int) -> type:

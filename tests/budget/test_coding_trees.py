@@ -250,7 +250,7 @@ def test_parameters_out_of_range_are_refused(kind, parameters, message):
     [
         ({"children_": np.int32([1, 2, 3])}, "children_ must follow"),
         ({"children_": np.int32([2, 0, 0])}, "children_ must follow"),
-        ({"labels_": np.int32([9])}, "entries of label_starts_ must be under 2"),
+        ({"labels_": np.int32([9])}, "^labels_ must be under 2"),
         ({"label_starts_": np.array([0, 1, 0, 1])}, "label_starts_ must rise"),
         ({"selected_features_": np.array([-1])}, "selected_features_ must be under"),
         ({"weight_values_": np.float32([])}, "weight_values_ must have one value"),

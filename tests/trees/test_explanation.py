@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from manylabel import FastXML, make_corpus
+from manylabel import FastXML
 
 
 @pytest.fixture(scope="module")
-def fitted():
-    corpus = make_corpus(n_rows=200, n_features=60, n_labels=15, random_state=0)
-    return FastXML(n_trees=4, C=10.0).fit(corpus.X, corpus.Y), corpus.X
+def fitted(problem):
+    return FastXML(n_trees=4, C=10.0).fit(*problem), problem[0]
 
 
 def test_every_decision_leads_to_the_next_node_and_the_last_to_the_leaf(fitted):

@@ -15,7 +15,6 @@ from manylabel import (
     Propensity,
     evaluate,
     load,
-    make_corpus,
     parallel,
     read,
 )
@@ -26,19 +25,6 @@ from manylabel.trees._forest import usual_cost
 AUTHORS = {"bibtex": (63.46, 39.51, 28.72)}
 FORESTS = [FastXML(n_trees=6, C=10.0), PfastXML(n_trees=6, C=10.0)]
 each_forest = pytest.mark.parametrize("forest", FORESTS, ids=lambda f: type(f).__name__)
-
-
-@pytest.fixture(scope="module")
-def problem():
-    corpus = make_corpus(n_rows=200, n_features=60, n_labels=15, random_state=0)
-    return corpus.X, corpus.Y
-
-
-def assert_same_forest(one, other):
-    mine, theirs = one.get_state(), other.get_state()
-    assert mine.keys() == theirs.keys()
-    for name, value in mine.items():
-        assert_array_equal(value, theirs[name], err_msg=name)
 
 
 def test_reaches_the_precision_of_the_authors(data_folder):
@@ -59,21 +45,25 @@ def test_training_rows_are_learnt(forest, problem):
 
 
 @each_forest
-def test_a_warm_start_grows_the_same_forest_as_growing_it_at_once(forest, problem):
+def test_a_warm_start_grows_the_same_forest_as_growing_it_at_once(
+    forest, problem, assert_same_state
+):
     once = type(forest)(n_trees=5, C=10.0).fit(*problem)
     grown = type(forest)(n_trees=2, C=10.0, warm_start=True).fit(*problem)
-    assert_same_forest(grown.set_params(n_trees=5).fit(*problem), once)
+    assert_same_state(grown.set_params(n_trees=5).fit(*problem), once)
 
 
 @each_forest
-def test_trimming_gives_the_forest_of_the_first_trees(forest, problem):
+def test_trimming_gives_the_forest_of_the_first_trees(
+    forest, problem, assert_same_state
+):
     whole = type(forest)(n_trees=5, C=10.0).fit(*problem)
     trimmed = whole.trimmed(2)
     assert trimmed.n_trees == 2
-    assert_same_forest(trimmed, type(forest)(n_trees=2, C=10.0).fit(*problem))
+    assert_same_state(trimmed, type(forest)(n_trees=2, C=10.0).fit(*problem))
 
 
-def test_merging_adds_the_trees_of_the_other(problem):
+def test_merging_adds_the_trees_of_the_other(problem, assert_same_state):
     one = FastXML(n_trees=3, C=10.0).fit(*problem)
     other = FastXML(n_trees=1, C=10.0, random_state=5).fit(*problem)
     merged = one.merged(other)
@@ -81,11 +71,13 @@ def test_merging_adds_the_trees_of_the_other(problem):
     expected += other.decision_function(problem[0])
     assert merged.n_trees == 4
     assert_allclose(merged.decision_function(problem[0]), expected / 4, atol=1e-6)
-    assert_same_forest(merged.trimmed(3), one)
+    assert_same_state(merged.trimmed(3), one)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_interrupt_between_trees_leaves_the_forest_as_it_was(n_jobs, problem):
+def test_an_interrupt_between_trees_leaves_the_forest_as_it_was(
+    n_jobs, problem, assert_same_state
+):
     model = FastXML(n_trees=2, C=10.0, n_jobs=n_jobs).fit(*problem)
     before = deepcopy(model)
 
@@ -96,24 +88,24 @@ def test_an_interrupt_between_trees_leaves_the_forest_as_it_was(n_jobs, problem)
 
     with parallel.watched(stop), pytest.raises(KeyboardInterrupt):
         model.set_params(n_trees=9).fit(*problem)
-    assert_same_forest(model, before)
+    assert_same_state(model, before)
 
 
-def test_propensities_of_one_make_it_a_dcg_forest(problem):
+def test_propensities_of_one_make_it_a_dcg_forest(problem, assert_same_state):
     class DCG(FastXML):
         def _weight(self, Y, gain):
             return np.ones(Y.shape[0])
 
     expected = DCG(n_trees=3, C=10.0).fit(*problem)
-    assert_same_forest(
+    assert_same_state(
         PfastXML(n_trees=3, C=10.0, propensity=1.0).fit(*problem), expected
     )
 
 
-def test_without_propensities_those_of_the_labels_are_taken(problem):
+def test_without_propensities_those_of_the_labels_are_taken(problem, assert_same_state):
     given = Propensity().fit(problem[1])
     expected = PfastXML(n_trees=2, propensity=given).fit(*problem)
-    assert_same_forest(PfastXML(n_trees=2).fit(*problem), expected)
+    assert_same_state(PfastXML(n_trees=2).fit(*problem), expected)
 
 
 def test_gains_of_a_power_of_two_scale_scores_and_change_no_split(problem):
@@ -216,11 +208,11 @@ def test_unlike_forests_are_not_merged(problem):
         model.merged(3)
 
 
-def test_a_fitted_propensity_survives_trimming(problem):
+def test_a_fitted_propensity_survives_trimming(problem, assert_same_state):
     given = Propensity(a=0.7).fit(problem[1])
     model = PfastXML(n_trees=3, propensity=given, warm_start=True).fit(*problem)
     again = model.trimmed(1).set_params(n_trees=3).fit(*problem)
-    assert_same_forest(again, model)
+    assert_same_state(again, model)
 
 
 def test_a_warm_start_refuses_fewer_trees_and_other_data(problem):
@@ -253,18 +245,20 @@ def test_more_columns_than_16_bits_can_number_are_kept(problem):
 
 
 @each_forest
-def test_a_row_of_no_weight_is_as_if_it_were_not_there(forest, problem):
+def test_a_row_of_no_weight_is_as_if_it_were_not_there(
+    forest, problem, assert_same_state
+):
     X, Y = problem
     weight = np.random.default_rng(0).integers(0, 2, len(X.indptr) - 1)
     kept = weight > 0
     without = clone(forest).fit(X[kept], Y[kept])
-    assert_same_forest(clone(forest).fit(X, Y, sample_weight=weight), without)
+    assert_same_state(clone(forest).fit(X, Y, sample_weight=weight), without)
 
 
 @each_forest
-def test_weights_count_in_proportion(forest, problem):
+def test_weights_count_in_proportion(forest, problem, assert_same_state):
     plain = clone(forest).fit(*problem)
-    assert_same_forest(
+    assert_same_state(
         clone(forest).fit(*problem, sample_weight=np.full(200, 8.0)), plain
     )
 

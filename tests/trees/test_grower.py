@@ -121,7 +121,7 @@ def test_ideal_weights_make_the_objective_ndcg():
         ({"children": np.array([2, 0, 0], np.int32)}, "children_ must follow"),
         ({"roots": np.array([1, 3])}, "roots_ must rise"),
         ({"leaf_steps": np.uint16([7, 0])}, "leaf_steps_ must hold positive"),
-        ({"leaf_steps": np.uint16([7])}, "leaf_starts_ must rise from 0 to the length"),
+        ({"leaf_steps": np.uint16([7])}, "leaf_steps_ must be as long as leaf_labels_"),
         ({"leaf_labels": np.uint16([0, 1])}, "leaf_labels_ must be under 1"),
         ({"leaf_labels": np.int32([0, -1])}, "leaf_labels_ must be under 1"),
         ({"leaf_starts": np.int32([0, 1, 0, 2])}, "leaf_starts_ must rise"),

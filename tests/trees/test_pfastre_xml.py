@@ -25,19 +25,6 @@ SMALL = {"n_trees": 3, "C": 10.0}
 PROGRAM = PfastreXML.AUTHORS | SMALL
 
 
-@pytest.fixture(scope="module")
-def problem():
-    corpus = make_corpus(n_rows=200, n_features=60, n_labels=15, random_state=0)
-    return corpus.X, corpus.Y
-
-
-def assert_same_state(one, other):
-    mine, theirs = one.get_state(), other.get_state()
-    assert mine.keys() == theirs.keys()
-    for name, value in mine.items():
-        assert_array_equal(value, theirs[name], err_msg=name)
-
-
 def slow_scores(model, X, Y, rows):
     """Return alpha log Q + (1 - alpha) log P where Q > 0, by the definitions."""
     Q = PfastXML(**SMALL).fit(X, Y).decision_function(rows) + 0.5
@@ -200,7 +187,7 @@ def test_large_values_do_not_overflow(largest, problem):
         assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_weights_of_rows_count_in_centroids(problem):
+def test_weights_of_rows_count_in_centroids(problem, assert_same_state):
     X, Y = problem
     weights = np.arange(X.shape[0]) % 2
     weighted = PfastreXML(**SMALL, alpha=0.8).fit(X, Y, sample_weight=weights)
@@ -208,13 +195,15 @@ def test_weights_of_rows_count_in_centroids(problem):
     assert_same_state(weighted, half)
 
 
-def test_a_warm_start_grows_the_same_forest_as_growing_it_at_once(problem):
+def test_a_warm_start_grows_the_same_forest_as_growing_it_at_once(
+    problem, assert_same_state
+):
     once = PfastreXML(n_trees=4, C=10.0).fit(*problem)
     grown = PfastreXML(n_trees=2, C=10.0, warm_start=True).fit(*problem)
     assert_same_state(grown.set_params(n_trees=4).fit(*problem), once)
 
 
-def test_merging_and_trimming_keep_centroids_and_choices(problem):
+def test_merging_and_trimming_keep_centroids_and_choices(problem, assert_same_state):
     one = PfastreXML(**SMALL).fit(*problem)
     other = PfastreXML(**SMALL, random_state=5).fit(*problem)
     merged = one.merged(other)
@@ -233,7 +222,7 @@ def test_forests_of_other_data_are_not_merged(problem):
         one.merged(other)
 
 
-def test_a_memory_mapped_model_predicts_the_same(problem, tmp_path):
+def test_a_memory_mapped_model_predicts_the_same(problem, tmp_path, assert_same_state):
     model = PfastreXML(**SMALL).fit(*problem)
     model.save(tmp_path / "model")
     mapped = load(tmp_path / "model", mmap=True)

@@ -55,7 +55,7 @@ class BudgetedTree(BinaryClassifier):
         Gradient steps after each plane, at most.
     n_jobs : int or None, default=None
         Trees of the cross-validation that are grown at a time.
-    random_state : int, Generator, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=0
         Draws the folds.
 
     Attributes
@@ -111,7 +111,7 @@ class BudgetedTree(BinaryClassifier):
         tol: float = 1e-2,
         max_steps: int = 1000,
         n_jobs: int | None = None,
-        random_state: RandomState = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.budget = budget
         self.max_planes = max_planes

@@ -3,8 +3,8 @@
 Where a row has none of a decision's features, the intercept decides. Such steps make
 chains of nodes, and a row leaves a chain only where one of its own features makes it:
 at each feature are listed the places where it counts, so that the rest of the chain is
-never read. Only a short chain is read node by node. The answers are those of every
-single decision, to the last bit.
+never read. Only a short chain is read node by node, in a small tree from a table of all
+weights. The answers are those of every single decision, to the last bit.
 """
 
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from manylabel._kernels._jit import kernel
 from manylabel._kernels.csr import stretch
 
 SHORT = 16  # weights that are read as soon as the places of one feature are found
+WINDOW = 512  # places of a chain whose scores are added up together
 
 
 class Chains(NamedTuple):
@@ -32,17 +33,17 @@ class Chains(NamedTuple):
     p_indptr: Any  # (n_nodes + 1,) the same by place
     p_numbers: Any  # ascend within a place
     p_data: Any
+    p_table: Any  # (n_nodes, n_selected) the same, dense; of shape (0, 0) if too large
 
 
 class Workspace(NamedTuple):
     """Memory that every row uses again."""
 
-    number: Any  # (n_features,) of the row's features
-    value: Any  # (n_features,)
-    dense: Any  # (n_features,) values by number; 0 between rows
-    score: Any  # (n_nodes,)
-    turn: Any  # (n_nodes,) when the score was last begun
-    met: Any  # (n_nodes,) places whose score was begun in this turn
+    number: Any  # (n_selected,) of the row's features
+    value: Any  # (n_selected,)
+    dense: Any  # (n_selected,) values by number; 0 between rows
+    next: Any  # (n_selected,) by feature of the row: the first place not yet added
+    score: Any  # (WINDOW,)
 
 
 @kernel
@@ -75,16 +76,14 @@ def annotate(x_indptr, x_indices, x_data, chains, labels, n_labels, n_decisions)
 
     A row goes to the first child if its score is above 0.
     """
-    n_nodes, n_selected = chains.end.shape[0], chains.w_indptr.shape[0] - 1
+    n_selected = chains.w_indptr.shape[0] - 1
     space = Workspace(
         np.empty(n_selected, np.int64),
         np.empty(n_selected, np.float32),
         np.zeros(n_selected, np.float32),
-        np.empty(n_nodes),
-        np.zeros(n_nodes, np.int64),
-        np.empty(n_nodes, np.int64),
+        np.empty(n_selected, np.int64),
+        np.empty(WINDOW),
     )
-    turn = 0
     for i in range(x_indptr.shape[0] - 1):
         n_present = 0
         for p in stretch(x_indptr, i):
@@ -95,17 +94,19 @@ def annotate(x_indptr, x_indices, x_data, chains, labels, n_labels, n_decisions)
                 n_present += 1
         at, n_found, n_asked = np.int64(0), 0, 0
         while True:
-            turn += 1
-            n_weights = chains.p_indptr[chains.end[at]] - chains.p_indptr[at]
-            if n_weights <= SHORT * n_present:
+            end = np.int64(chains.end[at])
+            n_weights = chains.p_indptr[end] - chains.p_indptr[at]
+            if end - at <= SHORT and chains.p_table.shape[0] > 0:
+                leave = _look_up(at, n_present, chains, space)
+            elif n_weights <= SHORT * n_present:
                 leave = _walk(at, chains, space.dense)
             else:
-                leave = _way_out(at, n_present, turn, chains, space)
+                leave = _way_out(at, n_present, chains, space)
             for p in range(chains.f_indptr[at], chains.f_indptr[leave + 1]):
                 labels[i, n_found] = chains.f_indices[p]
                 n_found += 1
             n_asked += leave - at
-            if leave == chains.end[at]:
+            if leave == end:
                 break
             n_asked += 1
             at = np.int64(chains.other[leave])
@@ -127,27 +128,53 @@ def _walk(at, chains, dense):
 
 
 @kernel
-def _way_out(at, n_present, turn, chains, space):
+def _look_up(at, n_present, chains, space):
+    """Return as ``_walk`` does, by the row's features alone."""
+    for place in range(at, np.int64(chains.end[at])):
+        score = np.float64(chains.intercept[place])
+        for n in range(n_present):
+            number = np.uintp(space.number[n])
+            score += chains.p_table[np.uintp(place), number] * space.value[n]
+        if (score > 0.0) != (chains.intercept[place] > 0.0):
+            return place
+    return np.int64(chains.end[at])
+
+
+@kernel
+def _way_out(at, n_present, chains, space):
     """Return the place where the row leaves a chain that it enters at ``at``."""
-    leave, n_met = np.int64(chains.end[at]), 0
-    score, begun, met = space.score, space.turn, space.met
     for n in range(n_present):
-        number, value = space.number[n], space.value[n]
-        last = np.int64(chains.w_indptr[number + 1])
-        p = _first_from(chains.w_places, chains.w_indptr[number], last, at)
-        while p < last and chains.w_places[p] < leave:
-            place = np.uintp(chains.w_places[p])
-            if begun[place] != turn:
-                begun[place], score[place] = turn, chains.intercept[place]
-                met[n_met] = place
-                n_met += 1
-            score[place] += chains.w_data[p] * value
+        low, high = (
+            chains.w_indptr[space.number[n]],
+            chains.w_indptr[space.number[n] + 1],
+        )
+        space.next[n] = _first_from(chains.w_places, low, high, at)
+    start, end = np.int64(at), np.int64(chains.end[at])
+    while start < end:
+        stop = min(start + WINDOW, end)
+        _add_up(start, stop, n_present, chains, space)
+        for place in range(start, stop):
+            is_first = space.score[np.uintp(place - start)] > 0.0
+            if is_first != (chains.intercept[np.uintp(place)] > 0.0):
+                return place
+        start = stop
+    return end
+
+
+@kernel
+def _add_up(start, stop, n_present, chains, space):
+    """Write the scores of the places of a window."""
+    score = space.score
+    for n in range(stop - start):
+        score[np.uintp(n)] = chains.intercept[np.uintp(start + n)]
+    for n in range(n_present):
+        value, p = space.value[n], space.next[n]
+        last = np.int64(chains.w_indptr[space.number[n] + 1])
+        while p < last and chains.w_places[np.uintp(p)] < stop:
+            at = np.uintp(chains.w_places[np.uintp(p)] - start)
+            score[at] += chains.w_data[np.uintp(p)] * value
             p += 1
-    for n in range(n_met):
-        place = met[n]
-        if place < leave and (score[place] > 0.0) != (chains.intercept[place] > 0.0):
-            leave = place
-    return leave
+        space.next[n] = p
 
 
 @kernel

@@ -41,6 +41,7 @@ PATHS = 10  # followed at once to rank labels, unless a beam is named
 MAX_STEPS = 1000  # of the solver, for each plane
 NEVER = -2.0  # the score of a label that no training row has
 TINY = np.finfo(np.float32).tiny
+TABLE = 1 << 22  # weights of a tree that are looked up in a dense table, zeros too
 ROWS_AT_ONCE = 4096  # that a task annotates
 
 
@@ -327,6 +328,7 @@ class CodingTree(ExplainedClassifier):
             *(end, other, self.intercept_[node], fixed.indptr, fixed.indices, table),
             *(weights.indptr, weights.indices, weights.data),
             *(by_place.indptr, by_place.indices, by_place.data),
+            by_place.toarray() if np.prod(shape) <= TABLE else np.empty((0, 0), "f4"),
         )
 
     def _annotated(self, X: CSR) -> tuple[Array, Array, Array]:

@@ -9,6 +9,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel import AnnotationTree, PowersetTree
+from manylabel._kernels import chains
+from manylabel.budget import _coding_tree
 from manylabel.budget._shape import annotation_shape, powerset_shape
 
 TREES = [AnnotationTree, PowersetTree]
@@ -120,15 +122,34 @@ def nodes(model, x):
             waiting.append((child + 1, chance * (1 - share), here and score <= 0))
 
 
-@each_tree
-@pytest.mark.parametrize("n_nonzero", [1, 15])  # chains are long for it, or short
-def test_predictions_are_the_labels_of_the_way_down(kind, n_nonzero):
-    X, Y = drawn()
-    model = kind().fit(X, Y)
-    X[:, n_nonzero:] = 0
+def assert_labels_are_those_of_the_way_down(model, X):
     for x, labels in zip(X.astype(np.float32), model.predict(X), strict=True):
         fixed = [labels for labels, _, here in nodes(model, x) if here]
         assert set(np.flatnonzero(labels)) == set(np.concatenate(fixed))
+
+
+@each_tree
+@pytest.mark.parametrize("n_nonzero", [1, 15])  # chains are long for it, or short
+@pytest.mark.parametrize("table", [0, 1 << 22])
+def test_predictions_are_the_labels_of_the_way_down(
+    kind, n_nonzero, table, monkeypatch
+):
+    monkeypatch.setattr(_coding_tree, "TABLE", table)
+    X, Y = drawn()
+    model = kind().fit(X, Y)
+    X[:, n_nonzero:] = 0
+    assert_labels_are_those_of_the_way_down(model, X)
+
+
+def test_a_chain_of_many_windows_is_left_where_every_decision_says():
+    n_labels = 1300
+    X = np.random.default_rng(0).normal(size=(n_labels, 6))
+    model = AnnotationTree(budget=3, max_planes=1).fit(X, np.eye(n_labels, dtype=int))
+    assert model.diagnostics().depth > 2 * chains.WINDOW
+    X[:20, 1:] = 0  # a row of one feature has no short chain
+    assert_labels_are_those_of_the_way_down(model, X[:40])
+    decisions = model._annotated(sp.csr_array(X.astype(np.float32)))[2]
+    assert (decisions[:20] > chains.WINDOW).any()
 
 
 @each_tree

@@ -12,6 +12,25 @@ Ranked = list[tuple[int, float]]
 Names = Sequence[str] | None
 
 
+class Node(NamedTuple):
+    """A node of a tree, to be read."""
+
+    node: int
+    parent: int  # -1 above the root
+    level: int  # decisions before it
+    is_first: bool  # whether its parent leads to it by yes
+    n_rows: int  # training rows
+    fixed: list[int]  # labels that are given from here on
+    asked: int  # label, or -1
+    features: Ranked  # weights, the largest first
+    intercept: float
+    is_leaf: bool
+
+    def question(self, labels: Names) -> str:
+        """Return what it asks, in words; the answer is yes if the score is above 0."""
+        return f"{named(self.asked, labels)}?" if self.asked >= 0 else "above 0?"
+
+
 class Explanation(NamedTuple):
     """The way of one row through the trees of a model.
 
@@ -92,6 +111,20 @@ def listed(entries: Ranked, names: Names, sign: str = "") -> str:
         f"{named(column, names)} {value:{sign}.3f}"
         for column, value in entries[:MOST_NAMED]
     )
+
+
+def joined(labels: list[int], names: Names) -> str:
+    """Return the first labels by name.
+
+    Examples
+    --------
+    >>> joined([1, 0], ["cat", "dog"])
+    'dog, cat'
+    >>> joined(list(range(7)), None)
+    '0, 1, 2, 3, 4 and 2 more'
+    """
+    more = f" and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
+    return ", ".join(named(label, names) for label in labels[:MOST_NAMED]) + more
 
 
 def named(column: int, names: Names) -> str:

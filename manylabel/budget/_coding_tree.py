@@ -30,7 +30,7 @@ from manylabel.budget import _decisions, _pilot, _reading
 from manylabel.budget._pilot import Odds, Sample
 from manylabel.budget._prices import Price, Quality, equal_prices
 from manylabel.budget._reading import Diagnostics, Nodes
-from manylabel.explanation import Explanation, Ranked
+from manylabel.explanation import Explanation, Node, Ranked
 from manylabel.losses import CountedCost, as_cost
 
 LOSSES = {"squared_hinge": margins.SQUARED_HINGE, "logistic": margins.LOGISTIC}
@@ -140,15 +140,33 @@ class CodingTree(ExplainedClassifier):
         parts = (self.weight_values_, features, self.weight_starts_)
         return sp.csr_array(parts, shape=(len(self.children_), self.n_features_in_))
 
+    def nodes(self, depth: int | None = None) -> list[Node]:
+        """Return the nodes of the tree to be read, each before its children.
+
+        Parameters
+        ----------
+        depth : int or None, default=None
+            Levels below the root; None for all.
+
+        Returns
+        -------
+        list of Node
+            Each has its ``node``, ``parent``, ``level``, ``n_rows``, the labels that it
+            has ``fixed``, the label ``asked`` and the weights of its ``features``.
+        """
+        if depth is not None:
+            check_scalar(depth, "depth", Integral, min_val=0)
+        return list(_reading.shown(self._arrays(), depth))
+
     def outline(
-        self, depth: int = 3, feature_names: Any = None, label_names: Any = None
+        self, depth: int | None = 3, feature_names: Any = None, label_names: Any = None
     ) -> str:
         """Return the upper nodes of the tree in words, a line each.
 
         Parameters
         ----------
-        depth : int, default=3
-            Levels below the root to show.
+        depth : int or None, default=3
+            Levels below the root to show; None for all.
         feature_names, label_names : sequence of str or None, default=None
             Names of the columns; None shows their numbers.
 
@@ -158,19 +176,18 @@ class CodingTree(ExplainedClassifier):
             Each line has the training rows of a node, the labels that it fixes, the
             label that it asks for and the weights by which it decides.
         """
-        check_scalar(depth, "depth", Integral, min_val=0)
-        lines = _reading.outline(self._nodes(), depth, feature_names, label_names)
+        lines = _reading.outline(self.nodes(depth), feature_names, label_names)
         return "\n".join(lines)
 
     def diagnostics(self) -> Diagnostics:
         """Return the tree in figures, beside what the paper's theorems say of them."""
-        return _reading.diagnose(self._nodes(), self.radius_)
+        return _reading.diagnose(self._arrays(), self.radius_)
 
     def _explained(self, row: CSR, labels: Ranked) -> Explanation:
         x = row.toarray()[0].astype(np.float64)
-        return _reading.explain(self._nodes(), x, labels)
+        return _reading.explain(self._arrays(), x, labels)
 
-    def _nodes(self) -> Nodes:
+    def _arrays(self) -> Nodes:
         check_is_fitted(self)
 
         def chance(at: int, score: float) -> float:

@@ -1,16 +1,17 @@
 """A sparse coding tree in words, and in figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from manylabel._typing import Array, Floats
 from manylabel.explanation import (
-    MOST_NAMED,
     Explanation,
     Names,
+    Node,
     Ranked,
+    joined,
     listed,
     named,
     ranked,
@@ -61,7 +62,7 @@ class Path(NamedTuple):
         """Yield it in words."""
         for step in self.decisions:
             yield _decision_text(step, features, labels)
-        found = _joined(self.labels, labels) or "no label"
+        found = joined(self.labels, labels) or "no label"
         yield f"  {self.n_rows:,} rows in the leaf: {found}"
 
 
@@ -119,23 +120,33 @@ def explain(nodes: Nodes, x: Floats, labels: Ranked) -> Explanation:
     return Explanation.of(labels, total, [path])
 
 
-def outline(nodes: Nodes, depth: int, features: Names, labels: Names) -> Iterator[str]:
-    """Yield the upper nodes, a line each, children below their parents."""
-    waiting = [(0, 0, "")]
+def shown(nodes: Nodes, depth: int | None) -> Iterator[Node]:
+    """Yield the upper nodes, each before its children."""
+    waiting = [(0, -1, 0)]
     while waiting:
-        at, level, branch = waiting.pop()
-        head = f"{'  ' * level}{branch}{int(nodes.n_rows[at]):,} rows"
-        if fixed := _joined(nodes.fixed(at), labels):
-            head += f", labels {fixed}"
-        if child := int(nodes.children[at]):
-            asked = int(nodes.asked[at])
-            what = f"{named(asked, labels)}?" if asked >= 0 else "first?"
-            reasons = listed(ranked(*_row(nodes.weights, at)), features, "+")
-            head += f": {what} {reasons}, {nodes.intercept[at]:+.3f}"
-            if level < depth:
-                waiting.append((child + 1, level + 1, "no:  "))
-                waiting.append((child, level + 1, "yes: "))
-        yield head
+        at, parent, level = waiting.pop()
+        child = int(nodes.children[at])
+        yield Node(
+            *(at, parent, level, parent >= 0 and at == int(nodes.children[parent])),
+            *(int(nodes.n_rows[at]), nodes.fixed(at), int(nodes.asked[at])),
+            *(ranked(*_row(nodes.weights, at)), float(nodes.intercept[at]), not child),
+        )
+        if child and (depth is None or level < depth):
+            waiting += [(child + 1, at, level + 1), (child, at, level + 1)]
+
+
+def outline(nodes: Iterable[Node], features: Names, labels: Names) -> Iterator[str]:
+    """Yield a line for each node."""
+    for node in nodes:
+        branch = "" if node.parent < 0 else "yes: " if node.is_first else "no:  "
+        line = f"{'  ' * node.level}{branch}{node.n_rows:,} rows"
+        if node.fixed:
+            line += f", labels {joined(node.fixed, labels)}"
+        if not node.is_leaf:
+            reasons = [listed(node.features, features, "+")] * bool(node.features)
+            reasons.append(f"{node.intercept:+.3f}")
+            line += f": {node.question(labels)} {', '.join(reasons)}"
+        yield line
 
 
 def diagnose(nodes: Nodes, radius: float) -> Diagnostics:
@@ -179,8 +190,3 @@ def _decision_text(step: Decision, features: Names, labels: Names) -> str:
         f"  {step.n_rows:,} rows: {what}, {step.score:+.3f}, chance {chance:.2f}, "
         f"by {reasons}"
     )
-
-
-def _joined(labels: list[int], names: Names) -> str:
-    more = f" and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
-    return ", ".join(named(label, names) for label in labels[:MOST_NAMED]) + more

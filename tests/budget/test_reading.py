@@ -71,9 +71,39 @@ def test_a_path_is_told_in_words():
 def test_the_tree_is_told_in_words(kind):
     model = kind(C=100).fit(X, EXAMPLE)
     text = model.outline(feature_names=WORDS, label_names="abce")
-    assert text.startswith("8 rows: a?" if kind is AnnotationTree else "8 rows: first?")
+    assert text.startswith(
+        "8 rows: a?" if kind is AnnotationTree else "8 rows: above 0?"
+    )
     assert len(text.splitlines()) == len(model.children_)
     assert len(model.outline(depth=0).splitlines()) == 1
+    assert model.outline(None) == model.outline(len(model.children_))
+
+
+@each_tree
+def test_nodes_have_what_the_arrays_have(kind):
+    model = kind(C=100).fit(X, EXAMPLE)
+    nodes = {node.node: node for node in model.nodes()}
+    assert sorted(nodes) == list(range(len(model.children_)))
+    weights = model.weights_.toarray()
+    for node in nodes.values():
+        assert node.n_rows == model.node_rows_[node.node]
+        assert node.is_leaf == (model.children_[node.node] == 0)
+        assert dict(node.features) == {
+            column: weights[node.node, column]
+            for column in np.flatnonzero(weights[node.node])
+        }
+        if node.parent >= 0:
+            first = model.children_[node.parent]
+            assert node.node == first + (not node.is_first)
+            assert node.level == nodes[node.parent].level + 1
+
+
+def test_nodes_stop_at_a_depth():
+    model = AnnotationTree().fit(np.eye(20), np.eye(20))
+    for depth in (0, 1, 5):
+        assert max(node.level for node in model.nodes(depth)) == depth
+    with pytest.raises(ValueError, match="depth == -1, must be >= 0"):
+        model.nodes(-1)
 
 
 @each_tree

@@ -19,7 +19,9 @@ from .data import write as write
 from .evaluation import Report as Report
 from .evaluation import Run as Run
 from .evaluation import evaluate as evaluate
+from .evaluation import plot_tree as plot_tree
 from .evaluation import progressive as progressive
+from .evaluation import write_tree_html as write_tree_html
 from .online import CSDPP as CSDPP
 from .online import OnlineBinaryRelevance as OnlineBinaryRelevance
 from .online import OnlineCompressedSensing as OnlineCompressedSensing

@@ -5,6 +5,8 @@ from manylabel.evaluation.plots import plot_runs
 from manylabel.evaluation.progressive import progressive
 from manylabel.evaluation.report import Figure, Report
 from manylabel.evaluation.run import Run
+from manylabel.evaluation.tree_page import write_tree_html
+from manylabel.evaluation.tree_plot import plot_tree
 
 __all__ = [
     "Evaluation",
@@ -13,5 +15,7 @@ __all__ = [
     "Run",
     "evaluate",
     "plot_runs",
+    "plot_tree",
     "progressive",
+    "write_tree_html",
 ]

@@ -61,7 +61,7 @@ def plot_profile(
         _draw_ranked(labelsets, profile.labelset_counts, "set of labels")
         _draw_rows(rows, profile)
 
-    _write(path, (13, 4.2), title, draw)
+    write_figure(path, (13, 4.2), title, draw)
 
 
 def plot_runs(
@@ -114,7 +114,7 @@ def plot_runs(
             _draw_curve(axes, run, cost, name, number)
         _caption_curves(axes, f"mean {cost} loss so far")
 
-    _write(path, (8, 5), title, draw)
+    write_figure(path, (8, 5), title, draw)
 
 
 def plot_costs(run: "Run", path: str | os.PathLike[str], title: str = "") -> None:
@@ -143,7 +143,7 @@ def plot_costs(run: "Run", path: str | os.PathLike[str], title: str = "") -> Non
             axes.plot(run.rows, run.windowed[cost], color=colour, lw=0.8, alpha=0.4)
         _caption_curves(axes, "mean cost so far; thin: of the last rows")
 
-    _write(path, (8, 5), title, draw)
+    write_figure(path, (8, 5), title, draw)
 
 
 def check_format(path: str | os.PathLike[str]) -> str:
@@ -160,7 +160,15 @@ def check_format(path: str | os.PathLike[str]) -> str:
     return suffix[1:]
 
 
-def _write(
+def check_matplotlib() -> None:
+    """Refuse to draw without it."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise MissingExtra("A plot", "matplotlib", "plot") from None
+
+
+def write_figure(
     path: str | os.PathLike[str],
     size: tuple[float, float],
     title: str,
@@ -168,11 +176,10 @@ def _write(
 ) -> None:
     """Write a figure to a file, whole or not at all."""
     format = check_format(path)
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("A plot", "matplotlib", "plot") from None
+    check_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     draw(figure)

@@ -1,0 +1,181 @@
+"""A tree as a page for a browser, with nothing to load from elsewhere."""
+
+import os
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from manylabel.data.writing import replacing
+from manylabel.evaluation.tree_view import TreeView
+from manylabel.explanation import MOST_NAMED, Names, Node, named
+
+FEW = 64  # nodes of a page on which all is open
+HEAD = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --ink: #222; --back: #fff; --grey: #5f5f5f;
+ --line: #b5b5b5; --plus: #0062a3; --minus: #a83f00; --passed: #c04f00 }}
+@media (prefers-color-scheme: dark) {{
+ :root {{ --ink: #e6e6e6; --back: #16181c; --grey: #a9a9a9; --line: #555;
+ --plus: #7cc0f4; --minus: #ffab7a; --passed: #ff9a52 }} }}
+body {{ font: 1rem/1.45 system-ui, sans-serif; color: var(--ink);
+ background: var(--back); margin: 1.5rem; overflow-wrap: anywhere }}
+h1 {{ font-size: 1.4rem }}
+ul {{ list-style: none; margin: 0; padding: 0 }}
+details > ul {{ margin-left: 1rem }}
+li {{ border-left: 3px solid var(--line); padding: .2rem 0 .2rem .8rem;
+ margin: .5rem 0 }}
+li.passed {{ border-color: var(--passed) }}
+mark {{ background: none; color: var(--passed); font-weight: bold }}
+p {{ margin: 0 }}
+.grey {{ color: var(--grey) }}
+.plus {{ color: var(--plus) }}
+.minus {{ color: var(--minus) }}
+summary {{ cursor: pointer }}
+</style>
+<main>
+<h1>{title}</h1>
+<p class="grey">Each entry asks a question; the answer is yes if the features times
+their weights, and the constant, add up to more than 0. What is asked after a yes is
+inside the entry, what is asked after a no is the entry below it.</p>
+<ul>
+"""
+FOOT = "</ul>\n</main>\n</html>\n"
+
+
+def write_tree_html(
+    tree: Any,
+    path: str | os.PathLike[str],
+    *,
+    X: Any = None,
+    depth: int | None = None,
+    feature_names: Names = None,
+    label_names: Names = None,
+    title: str = "",
+) -> None:
+    """Write a tree over labels as a page for a browser.
+
+    The page needs nothing else, runs no scripts, follows the reader's choice of light
+    or dark and can be read aloud. It appears whole or, after an error, not at all.
+
+    Parameters
+    ----------
+    tree : PowersetTree or AnnotationTree
+        A fitted tree.
+    path : str or path-like
+        The file to write.
+    X : array or sparse array of shape (1, n_features) or None, default=None
+        A row whose way is marked.
+    depth : int or None, default=None
+        Levels below the root to show; None for all.
+    feature_names, label_names : sequence of str or None, default=None
+        Names of the columns; None shows their numbers.
+    title : str, default=""
+        What stands above the tree; its kind if nothing is given.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import manylabel as ml
+    >>> tree = ml.AnnotationTree().fit([[0, 1], [1, 0]], [[0, 1], [1, 1]])
+    >>> with TemporaryDirectory() as folder:
+    ...     page = Path(folder, "tree.html")
+    ...     ml.write_tree_html(tree, page, label_names=["calm", "<song>"])
+    ...     "&lt;song&gt;" in page.read_text()
+    True
+    """
+    view = TreeView.of(tree, X, depth, feature_names, label_names)
+    with replacing(path) as file:
+        for part in _parts(view, escape(title or type(tree).__name__)):
+            # Half a character, which JSON can spell, has no other form in UTF-8.
+            file.write(part.encode("utf-8", "xmlcharrefreplace"))
+
+
+def _parts(view: TreeView, title: str) -> Iterator[str]:
+    """Yield the page.
+
+    Only answers of yes are nested: a row has few labels, but trees of hundreds of
+    levels, nearly all of them by no, are common, and too deep for browsers.
+    """
+    children: dict[int, list[Node]] = {node.node: [] for node in view.nodes}
+    for node in view.nodes[1:]:
+        children[node.parent].append(node)
+    yield HEAD.format(title=title)
+    waiting: list[Node | str] = [view.nodes[0]]
+    while waiting:
+        now = waiting.pop()
+        if isinstance(now, str):
+            yield now
+            continue
+        below = children[now.node]
+        yield _entry(now, below, view)
+        if below:
+            first, second = below
+            is_open = first.node in view.way or len(view.nodes) <= FEW
+            yield f"<details{' open' * is_open}><summary>yes, {_rows(first)}</summary>"
+            yield "<ul>\n"
+            waiting += [second, "</ul></details></li>\n", first]
+        else:
+            yield "</li>\n"
+    yield FOOT
+
+
+def _entry(node: Node, below: list[Node], view: TreeView) -> str:
+    """Return a node without what is below it."""
+    is_passed = node.node in view.way
+    after_no = "no: " if node.parent >= 0 and not node.is_first else ""
+    rows = f"{node.n_rows:,} row{'s' * (node.n_rows != 1)}"
+    parts = [f"<li{is_passed * ' class=passed'}><p>{after_no}{rows}"]
+    if node.fixed:
+        parts.append(f" get {_names(node.fixed, view.labels)}")
+    elif node.is_leaf:
+        parts.append(", no more labels")
+    if is_passed:
+        parts.append(f" <mark>{_answer(node, below, view)}</mark>")
+    if not node.is_leaf:
+        parts.append(f"</p><p><b>{_isolated(node.question(view.labels))}</b> ")
+        parts.append(_weights(node, view.features))
+        if not below:
+            parts.append(" <span class=grey>(more below)</span>")
+    return "".join([*parts, "</p>"])
+
+
+def _rows(node: Node) -> str:
+    return f"{node.n_rows:,} row{'s' * (node.n_rows != 1)}"
+
+
+def _answer(node: Node, below: list[Node], view: TreeView) -> str:
+    if node.is_leaf:
+        return "the row ends here"
+    if not below:
+        return "the row comes by"
+    return f"the row: {'yes' if below[0].node in view.way else 'no'}"
+
+
+def _weights(node: Node, features: Names) -> str:
+    shown = [
+        f"{_isolated(named(column, features))} {_signed(weight)}"
+        for column, weight in node.features[:MOST_NAMED]
+    ]
+    if len(node.features) > MOST_NAMED:
+        shown.append(f"{len(node.features) - MOST_NAMED} more")
+    return ", ".join([*shown, f"constant {_signed(node.intercept)}"])
+
+
+def _names(labels: list[int], names: Names) -> str:
+    return ", ".join(_isolated(named(label, names)) for label in labels)
+
+
+def _isolated(name: str) -> str:
+    """Return a name that can neither be markup nor turn the words around it."""
+    return f"<bdi>{escape(name)}</bdi>"
+
+
+def _signed(weight: float) -> str:
+    return f"<span class={'minus' if weight < 0 else 'plus'}>{weight:+.3f}</span>"

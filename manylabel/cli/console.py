@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -103,6 +103,13 @@ def output(path: Path) -> Iterator[IO[str]]:
 
         with replacing_text(path) as text:
             yield text
+
+
+def cell(value: Any) -> str:
+    """Return a figure, or several with their names, for people."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {cell(part)}" for name, part in value.items())
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
 
 
 def percent(fraction: float) -> str:

@@ -1,13 +1,12 @@
 """``manylabel describe``: what a data file holds."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import note, print_json, print_table, track
+from manylabel.cli.console import cell, note, print_json, print_table, track
 from manylabel.cli.inputs import DataFile
 
 
@@ -42,12 +41,5 @@ def describe(
     if json:
         print_json({"file": str(file)} | figures)
     else:
-        rows = ((name.replace("_", " "), _cell(v)) for name, v in figures.items())
+        rows = ((name.replace("_", " "), cell(v)) for name, v in figures.items())
         print_table(["", "value"], rows, title=str(file))
-
-
-def _cell(value: Any) -> str:
-    """Return a figure, or several with their names, for people."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_cell(part)}" for name, part in value.items())
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

@@ -1,55 +1,110 @@
-"""``manylabel explain``: why a row gets its labels."""
+"""``manylabel explain``: a tree in words, or why a row gets its labels."""
 
-from typing import TYPE_CHECKING, Annotated
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import print_json, say
+from manylabel.cli.console import cell, note, print_json, print_table, say
 from manylabel.cli.inputs import DataFile, load_model
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset
+    from manylabel.explanation import Explanation
+
+DEPTH = 3  # of a tree that is printed or drawn
+File = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="FILE",
+        help="A data file, gzipped or not; - for stdin. Without one, the tree is told.",
+        show_default=False,
+    ),
+]
+Row = Annotated[
+    int | None,
+    typer.Option(min=0, help="Which row of the file, from 0; 0 if not given."),
+]
+Depth = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help=f"Levels of the tree below its root to show; if not given, {DEPTH}, and "
+        "all on a page.",
+    ),
+]
+Plot = Annotated[
+    Path | None,
+    typer.Option(metavar="OUT", help="Draw the tree to a .png, .pdf or .svg file."),
+]
+Html = Annotated[
+    Path | None,
+    typer.Option(metavar="OUT", help="Write the tree as a page for a browser."),
+]
+FeatureNames = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Names of the features, one a line, if neither model nor data has them.",
+    ),
+]
 
 
 def explain(
     model: options.Model,
-    file: options.File,
-    row: Annotated[int, typer.Option(min=0, help="Which row, from 0.")] = 0,
+    file: File = None,
+    row: Row = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many labels.")] = 5,
     trees: Annotated[int, typer.Option(min=0, help="How many paths to show.")] = 3,
+    depth: Depth = None,
+    plot: Plot = None,
+    html: Html = None,
+    feature_names: FeatureNames = None,
     from_: options.From = None,
     zero_based: options.ZeroBased = None,
     json: options.Json = False,
 ) -> None:
-    """Print the way of a row through the trees of a forest.
+    """Print a tree over labels, or the way of a row through a tree or a forest.
 
-    Each line of a tree is a decision: the training rows that came by, the row's score
-    and the features that made it; the last line has the labels of the leaf.
+    Each line is a decision: the training rows that came by, then for a tree its largest
+    weights, for a row its score and the features that made it; a leaf has labels.
 
-    Example: manylabel explain bibtex/ test.txt.gz --row 7
+    Example: manylabel explain bibtex/ test.txt.gz --row 7 --plot tree.png
     """
+    from manylabel.evaluation.plots import check_format
+
+    if plot is not None:
+        check_format(plot)
+    if file is None and row is not None:
+        raise ValueError("--row needs a FILE that has it.")
     learnt = load_model(model)
-    if not hasattr(learnt, "explain"):
-        name = type(learnt).__name__
-        raise ValueError(f"{model}: expected a forest to explain, found a {name}.")
-    data = _row(DataFile(file, from_, None, zero_based), learnt, row)
-    explanation = learnt.explain(data.X, k)
-    if json:
-        labels, features, paths = explanation
-        ways = [
-            path._replace(decisions=[step._asdict() for step in path.decisions])
-            for path in paths[:trees]
-        ]
-        paths = [way._asdict() for way in ways]
-        print_json({"labels": labels, "features": features, "paths": paths})
-        return
-    names = getattr(learnt, "label_names_", None)
-    say(
-        explanation.text(
-            feature_names=data.feature_names, label_names=names, n_trees=trees
+    _check_kind(learnt, model, needs_tree=file is None or bool(plot or html))
+    data = None
+    if file is not None:
+        data = _row(DataFile(file, from_, None, zero_based), learnt, row or 0)
+    names = {
+        "feature_names": _feature_names(feature_names, learnt, data),
+        "label_names": getattr(learnt, "label_names_", None),
+    }
+    _draw(learnt, data, plot, html, depth, names | {"title": model.name})
+    if data is None:
+        _tell_tree(learnt, depth, names, json)
+    else:
+        _tell_row(learnt.explain(data.X, k), trees, names, json)
+
+
+def _check_kind(model: object, path: Path, *, needs_tree: bool) -> None:
+    """Refuse models that have no way of a row, or no single tree, to show."""
+    kind = type(model).__name__
+    if not hasattr(model, "explain"):
+        raise ValueError(f"{path}: expected a tree or a forest, found a {kind}.")
+    if needs_tree and not hasattr(model, "nodes"):
+        raise ValueError(
+            f"{path}: expected a tree over labels, found a {kind}, of which rows of a "
+            "FILE can be explained, without a drawing."
         )
-    )
 
 
 def _row(data: DataFile, model: object, row: int) -> "Dataset":
@@ -59,3 +114,72 @@ def _row(data: DataFile, model: object, row: int) -> "Dataset":
             return chunk[row - n_before : row - n_before + 1]
         n_before += len(chunk)
     raise data.fault(f"expected more than {row} rows, found {n_before}.")
+
+
+def _feature_names(given: Path | None, model: Any, data: "Dataset | None") -> Any:
+    """Return the names given, or those in the data, or those kept with the model."""
+    from manylabel.data.columns import read_names
+    from manylabel.exceptions import DataError
+
+    names = read_names(given)
+    if given is None or names is None:
+        found = None if data is None else data.feature_names
+        return getattr(model, "feature_names_", None) if found is None else found
+    if len(names) != model.n_features_in_:
+        reason = f"expected {model.n_features_in_} names, found {len(names)}."
+        raise DataError(given, reason)
+    return names
+
+
+def _draw(
+    model: Any,
+    data: "Dataset | None",
+    plot: Path | None,
+    html: Path | None,
+    depth: int | None,
+    words: dict[str, Any],
+) -> None:
+    from manylabel.evaluation import plot_tree, write_tree_html
+
+    X = None if data is None else data.X
+    if plot is not None:
+        upper = DEPTH if depth is None else depth
+        plot_tree(model, plot, X=X, depth=upper, **words)
+        note(f"note: wrote {plot}.")
+    if html is not None:
+        write_tree_html(model, html, X=X, depth=depth, **words)
+        note(f"note: wrote {html}.")
+
+
+def _tell_tree(
+    model: Any, depth: int | None, names: dict[str, Any], json: bool
+) -> None:
+    depth = DEPTH if depth is None else depth
+    figures = model.diagnostics()._asdict()
+    if json:
+        # JSON has no infinity, which is the margin where nothing is decided.
+        figures = {n: v if math.isfinite(v) else None for n, v in figures.items()}
+        nodes = [node._asdict() for node in model.nodes(depth)]
+        print_json({"diagnostics": figures, "nodes": nodes})
+        return
+    cells = (
+        (name.removeprefix("n_").replace("_", " "), cell(value))
+        for name, value in figures.items()
+    )
+    print_table(["", "value"], cells, title=type(model).__name__)
+    say(model.outline(depth, **names))
+
+
+def _tell_row(
+    explanation: "Explanation", trees: int, names: dict[str, Any], json: bool
+) -> None:
+    if not json:
+        say(explanation.text(**names, n_trees=trees))
+        return
+    labels, features, paths = explanation
+    ways = [
+        path._replace(decisions=[step._asdict() for step in path.decisions])
+        for path in paths[:trees]
+    ]
+    paths = [way._asdict() for way in ways]
+    print_json({"labels": labels, "features": features, "paths": paths})

@@ -96,8 +96,10 @@ def _check_place(model: Path) -> None:
 
 
 def _remember(estimator: Any, data: "Dataset") -> None:
-    """Keep with the model what ``predict`` and ``evaluate`` will ask about its data."""
+    """Keep with the model what other verbs will ask about its data."""
     estimator.label_counts_ = data.Y.sum(axis=0).astype("int64")
     estimator.n_rows_ = len(data)
     if data.label_names is not None:
         estimator.label_names_ = data.label_names
+    if data.feature_names is not None and hasattr(estimator, "explain"):
+        estimator.feature_names_ = data.feature_names

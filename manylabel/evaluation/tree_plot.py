@@ -195,7 +195,7 @@ def _draw_words(axes: Any, line: Line, box: Box, middle: float) -> None:
     if line.weight is not None:
         colour, number = MINUS if line.weight < 0 else PLUS, f"{line.weight:+.3f}"
         axes.text(box.right - PAD, middle, number, color=colour, ha="right", **style)
-        room -= _width(number) + PAD
+        room -= _width(number) + 2 * PAD
     words = _fitted(line.words, room, line.is_bold)
     weight = "bold" if line.is_bold else "normal"
     axes.text(box.left + PAD, middle, words, color=line.colour, weight=weight, **style)
@@ -216,7 +216,7 @@ def _draw_line(axes: Any, parent: Box, child: Box, is_passed: bool) -> None:
 def _needed(line: Line) -> float:
     """Return the width of a box in which a line is not shortened."""
     number = "" if line.weight is None else f"{line.weight:+.3f}"
-    return _width(line.words, line.is_bold) + _width(number) + 3 * PAD
+    return _width(line.words, line.is_bold) + _width(number) + 4 * PAD
 
 
 def _fitted(words: str, room: float, is_bold: bool) -> str:

@@ -1,7 +1,10 @@
 """A tree drawn to a file, from left to right; it needs matplotlib."""
 
 import os
+import warnings
 from collections.abc import Iterator
+from heapq import nlargest
+from itertools import chain
 from typing import Any, NamedTuple
 
 from manylabel.evaluation.plots import check_format, check_matplotlib, write_figure
@@ -10,7 +13,9 @@ from manylabel.explanation import MOST_NAMED, Names, Node, named
 
 # Inches: of a box at most, between boxes, of a line of text, and around all.
 WIDEST, GAP, ABOVE, LINE, PAD, MARGIN, HEAD = 3.6, 0.75, 0.16, 0.17, 0.08, 0.2, 0.65
+NARROWEST = 5.2  # paper
 MOST_LETTERS = 100  # of a name, that might fit in a box
+LINES_MEASURED = 100  # to know the width of a box
 MOST_INCHES = 2000.0  # by the square: 45 million pixels
 SIZE, TITLE_SIZE = 9, 14  # of letters, in points
 INK, GREY, LINES, PLUS, MINUS = "#222222", "#5f5f5f", "#9a9a9a", "#0062a3", "#a83f00"
@@ -63,7 +68,8 @@ def plot_tree(
 
     A box has what is asked, the training rows, the labels that they get here and the
     largest weights; a line to the right leads to the child for yes, above, or for no.
-    Dots say that there is more to the right.
+    Dots say that there is more to the right. Letters that matplotlib's font does not
+    have are empty squares: its setting ``font.family`` chooses another.
 
     Parameters
     ----------
@@ -96,8 +102,18 @@ def plot_tree(
     check_format(path)
     check_matplotlib()
     view = TreeView.of(tree, X, depth, feature_names, label_names)
+    with warnings.catch_warnings():
+        # Once for every time that a letter is measured or drawn is too often.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        _write(view, path, depth, title)
+
+
+def _write(
+    view: TreeView, path: str | os.PathLike[str], depth: int | None, title: str
+) -> None:
     boxes, height = _boxes(view)
-    width = max(box.right for box in boxes.values()) + GAP / 2 + MARGIN
+    right = max(box.right for box in boxes.values()) + GAP / 2 + MARGIN
+    width = max(right, NARROWEST)
     if width * height > MOST_INCHES:
         raise ValueError(
             "depth must be such that the tree fits on paper. "
@@ -116,10 +132,7 @@ def plot_tree(
                 _draw_line(axes, boxes[box.node.parent], box, is_passed)
             if not box.node.is_leaf and box.node.level == depth:
                 axes.text(box.right + PAD, box.middle, "…", color=GREY)
-        room = (width - 2 * MARGIN) * SIZE / TITLE_SIZE
-        above = {"size": TITLE_SIZE, "color": INK, "parse_math": False}
-        axes.text(MARGIN, 0.3, _fitted(_plain(title), room, False), **above)
-        axes.text(MARGIN, 0.5, RULE, color=GREY, size=SIZE - 1)
+        _draw_head(axes, title, width - 2 * MARGIN)
 
     write_figure(path, (width, height), "", draw)
 
@@ -134,9 +147,9 @@ def _boxes(view: TreeView) -> tuple[dict[int, Box], float]:
         room[node.node] = max(_height(lines[node.node]) + ABOVE, below)
         if node.parent >= 0:
             children[node.parent].insert(0, node.node)
-    width = min(
-        WIDEST, max(_needed(line) for parts in lines.values() for line in parts)
-    )
+    # The widest line is among the longest; if it is not, it is shortened.
+    longest = nlargest(LINES_MEASURED, chain.from_iterable(lines.values()), _letters)
+    width = min(WIDEST, max(map(_needed, longest)))
     boxes, top = {}, {0: HEAD}
     for node in view.nodes:
         left = MARGIN + node.level * (width + GAP)
@@ -170,6 +183,12 @@ def _lines(node: Node, view: TreeView) -> Iterator[Line]:
     if len(node.features) > MOST_NAMED:
         yield Line(f"and {len(node.features) - MOST_NAMED} more features", colour=GREY)
     yield Line("constant", node.intercept, colour=GREY)
+
+
+def _draw_head(axes: Any, title: str, room: float) -> None:
+    words = _fitted(_plain(title), room * SIZE / TITLE_SIZE, False)
+    axes.text(MARGIN, 0.3, words, color=INK, size=TITLE_SIZE, parse_math=False)
+    axes.text(MARGIN, 0.5, RULE, color=GREY, size=SIZE - 1)
 
 
 def _draw_box(axes: Any, box: Box, is_passed: bool) -> None:
@@ -211,6 +230,10 @@ def _draw_line(axes: Any, parent: Box, child: Box, is_passed: bool) -> None:
     colour = PASSED if is_passed else GREY
     place = (middle + child.left) / 2, child.middle - 0.04
     axes.text(*place, answer, color=colour, size=SIZE, ha="center", va="bottom")
+
+
+def _letters(line: Line) -> int:
+    return len(line.words) + (0 if line.weight is None else len(f"{line.weight:+.3f}"))
 
 
 def _needed(line: Line) -> float:

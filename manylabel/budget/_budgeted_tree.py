@@ -5,13 +5,18 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_is_fitted
 
 from manylabel import parallel
 from manylabel._kernels.budget import Rules
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState
+from manylabel.budget import _reading
 from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
 from manylabel.budget._grower import Grower, Plan, Tree
+from manylabel.budget._reading import Nodes
+from manylabel.explanation import Node
 
 # What cross-validation tries of a parameter that is not given.
 BUDGETS, PLANES, COSTS = (1, 5, 20, 100), (1, 4), (0.1, 1.0, 10.0)
@@ -159,6 +164,36 @@ class BudgetedTree(BinaryClassifier):
     def depth_(self) -> int:
         """Decisions on the longest way down."""
         return int(self._tree().depth().max())
+
+    def nodes(self, depth: int | None = None) -> list[Node]:
+        """Return the nodes of the tree to be read, each before its children.
+
+        Parameters
+        ----------
+        depth : int or None, default=None
+            Levels below the root; None for all.
+
+        Returns
+        -------
+        list of Node
+            Classes stand for labels: a decision has ``asked`` for the second of them,
+            by weights that are means over the folds, and a leaf has one ``fixed``.
+        """
+        check_is_fitted(self)
+        return _reading.upper(self._arrays(), depth)
+
+    def _arrays(self) -> Nodes:
+        tree, n_nodes = self._tree(), len(self.children_)
+        parts = (tree.weights.mean(axis=1), tree.features, tree.starts)
+        weights = sp.csr_array(parts, shape=(n_nodes, self.n_features_in_))
+        is_leaf = tree.children == 0
+        return Nodes(
+            *(tree.children, tree.node_rows, np.where(is_leaf, -1, 1), weights),
+            intercept=tree.intercept.mean(axis=1),
+            odds=None,
+            label_starts=np.concatenate([[0], np.cumsum(is_leaf)]),
+            labels=(tree.value[is_leaf] > 0).astype(np.int64),
+        )
 
     def _votes(self, X: CSR) -> Floats:
         tree = self._tree()

@@ -154,9 +154,7 @@ class CodingTree(ExplainedClassifier):
             Each has its ``node``, ``parent``, ``level``, ``n_rows``, the labels that it
             has ``fixed``, the label ``asked`` and the weights of its ``features``.
         """
-        if depth is not None:
-            check_scalar(depth, "depth", Integral, min_val=0)
-        return list(_reading.shown(self._arrays(), depth))
+        return _reading.upper(self._arrays(), depth)
 
     def outline(
         self, depth: int | None = 3, feature_names: Any = None, label_names: Any = None

@@ -1,9 +1,11 @@
 """A sparse coding tree in words, and in figures."""
 
 from collections.abc import Iterable, Iterator
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_scalar
 
 from manylabel._typing import Array, Floats
 from manylabel.explanation import (
@@ -120,8 +122,14 @@ def explain(nodes: Nodes, x: Floats, labels: Ranked) -> Explanation:
     return Explanation.of(labels, total, [path])
 
 
-def shown(nodes: Nodes, depth: int | None) -> Iterator[Node]:
-    """Yield the upper nodes, each before its children."""
+def upper(nodes: Nodes, depth: int | None) -> list[Node]:
+    """Return the nodes down to a depth, each before its children."""
+    if depth is not None:
+        check_scalar(depth, "depth", Integral, min_val=0)
+    return list(_descend(nodes, depth))
+
+
+def _descend(nodes: Nodes, depth: int | None) -> Iterator[Node]:
     waiting = [(0, -1, 0)]
     while waiting:
         at, parent, level = waiting.pop()

@@ -58,23 +58,24 @@ def write_tree_html(
     label_names: Names = None,
     title: str = "",
 ) -> None:
-    """Write a tree over labels as a page for a browser.
+    """Write a tree as a page for a browser.
 
     The page needs nothing else, runs no scripts, follows the reader's choice of light
     or dark and can be read aloud. It appears whole or, after an error, not at all.
 
     Parameters
     ----------
-    tree : PowersetTree or AnnotationTree
+    tree : PowersetTree, AnnotationTree or BudgetedTree
         A fitted tree.
     path : str or path-like
         The file to write.
     X : array or sparse array of shape (1, n_features) or None, default=None
-        A row whose way is marked.
+        A row whose way is marked; not in a BudgetedTree.
     depth : int or None, default=None
         Levels below the root to show; None for all.
     feature_names, label_names : sequence of str or None, default=None
-        Names of the columns; None shows their numbers.
+        Names of the columns; None shows their numbers. The labels of a BudgetedTree
+        are its two classes.
     title : str, default=""
         What stands above the tree; its kind if nothing is given.
 

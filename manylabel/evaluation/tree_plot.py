@@ -64,7 +64,7 @@ def plot_tree(
     label_names: Names = None,
     title: str = "",
 ) -> None:
-    """Draw the upper nodes of a tree over labels.
+    """Draw the upper nodes of a tree.
 
     A box has what is asked, the training rows, the labels that they get here and the
     largest weights; a line to the right leads to the child for yes, above, or for no.
@@ -73,16 +73,17 @@ def plot_tree(
 
     Parameters
     ----------
-    tree : PowersetTree or AnnotationTree
+    tree : PowersetTree, AnnotationTree or BudgetedTree
         A fitted tree.
     path : str or path-like
         The file to write: .png, .pdf or .svg.
     X : array or sparse array of shape (1, n_features) or None, default=None
-        A row whose way is marked.
+        A row whose way is marked; not in a BudgetedTree.
     depth : int or None, default=3
         Levels below the root to draw; None for all.
     feature_names, label_names : sequence of str or None, default=None
-        Names of the columns; None shows their numbers.
+        Names of the columns; None shows their numbers. The labels of a BudgetedTree
+        are its two classes.
     title : str, default=""
         What stands above the tree.
 

@@ -20,13 +20,15 @@ class TreeView(NamedTuple):
         """Return the view of a fitted tree down to a depth."""
         if not hasattr(tree, "nodes"):
             raise TypeError(
-                "tree must be one over labels, a PowersetTree or an AnnotationTree. "
+                "tree must be a PowersetTree, an AnnotationTree or a BudgetedTree. "
                 f"Got {type(tree).__name__}."
             )
         nodes = tree.nodes(depth)
         _check_names(features, tree.n_features_in_, "feature_names")
         _check_names(labels, len(tree.classes_), "label_names")
         way: frozenset[int] = frozenset()
+        if X is not None and not hasattr(tree, "explain"):
+            raise TypeError(f"X must be None for a {type(tree).__name__}.")
         if X is not None:
             (path,) = tree.explain(X, k=1).paths
             way = frozenset([*(step.node for step in path.decisions), path.leaf])

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from manylabel import AnnotationTree, FastXML, PowersetTree, plot_tree, write_tree_html
+from manylabel import (
+    AnnotationTree,
+    BudgetedTree,
+    FastXML,
+    PowersetTree,
+    plot_tree,
+    write_tree_html,
+)
 from manylabel.evaluation.tree_plot import INNER, LEAF, PASSED, _boxes, _fitted, _width
 from manylabel.evaluation.tree_view import TreeView
 from manylabel.exceptions import MissingExtra
@@ -93,6 +100,19 @@ def test_a_picture_has_labels_features_and_rows(tree, tmp_path):
     text = picture(tree, tmp_path, feature_names=WORDS, label_names="abce", title="Sea")
     for words in ("a?", "8 rows", "gets b", "sea", "Sea", "yes", "no"):
         assert f"<!-- {words} -->" in text
+
+
+def test_a_tree_of_two_classes_is_drawn_by_their_names(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(400, 2))
+    y = (rows[:, 0] > 0) != (rows[:, 1] > 0)
+    model = BudgetedTree(budget=1, max_planes=1, C=1).fit(rows, y)
+    names = {"feature_names": ["width", "height"], "label_names": ["ham", "spam"]}
+    text = picture(model, tmp_path, **names)
+    for words in ("spam?", "400 rows", "gets ham", "gets spam", "width", "height"):
+        assert f"<!-- {words} -->" in text
+    assert len(page(model, tmp_path, **names).entries) == len(model.children_)
+    with pytest.raises(TypeError, match="X must be None for a BudgetedTree"):
+        picture(model, tmp_path, X=rows[:1])
 
 
 def test_a_picture_marks_the_way_of_a_row(tree, tmp_path):
@@ -189,7 +209,7 @@ def test_a_page_asks_for_nothing_from_elsewhere(tree, tmp_path):
 def test_refusals_leave_what_was_there(show, tree, tmp_path):
     path = tmp_path / "tree.png"
     path.write_text("old")
-    with pytest.raises(TypeError, match=r"tree must be one over labels.* Got FastXML"):
+    with pytest.raises(TypeError, match=r"tree must be a PowersetTree.* Got FastXML"):
         show(FastXML(n_trees=1).fit(X, EXAMPLE), path)
     with pytest.raises(ValueError, match=r"feature_names must be 4.* Got 2"):
         show(tree, path, feature_names=["a", "b"])

@@ -30,11 +30,18 @@ X = np.repeat(np.eye(4), [3, 1, 3, 1], 0)
 WORDS = ["sea", "wood", "street", "sand"]
 HOSTILE = [
     "<script>alert(1)</script>",
-    "--> $\\frac{",
+    "--> $\\frac{$",
     "a\n\x00\x1bb\u202e",
     "\"' onload=x &amp;" + 40 * "long ",
 ]
 each_tree = pytest.mark.parametrize("kind", [AnnotationTree, PowersetTree])
+
+
+class Nameless:
+    """Has no text to show."""
+
+    def __str__(self):
+        return 0
 
 
 class Page(HTMLParser):
@@ -222,6 +229,15 @@ def test_refusals_leave_what_was_there(show, tree, tmp_path):
     assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
     show(tree, path)
     assert [p.name for p in tmp_path.iterdir()] == ["tree.png"]
+
+
+@pytest.mark.parametrize("show", [plot_tree, write_tree_html])
+def test_an_error_on_the_way_leaves_what_was_there(show, tree, tmp_path):
+    path = tmp_path / "tree.png"
+    path.write_text("old")
+    with pytest.raises(TypeError, match="__str__ returned non-string"):
+        show(tree, path, label_names=["a", "b", "c", Nameless()])
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
 
 
 def test_pictures_need_matplotlib_and_a_known_suffix(tree, tmp_path, monkeypatch):

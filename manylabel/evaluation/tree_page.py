@@ -134,7 +134,7 @@ def _entry(node: Node, below: list[Node], view: TreeView) -> str:
     rows = f"{node.n_rows:,} row{'s' * (node.n_rows != 1)}"
     parts = [f"<li{is_passed * ' class=passed'}><p>{after_no}{rows}"]
     if node.fixed:
-        parts.append(f" get {_names(node.fixed, view.labels)}")
+        parts.append(f" given {_names(node.fixed, view.labels)}")
     elif node.is_leaf:
         parts.append(", no more labels")
     if is_passed:

@@ -48,7 +48,7 @@ def learners() -> dict[str, list[Any]]:
         "PT": grid(pt, [LARGE, (500, 1)], [0.1, 1.0]),
         "AT": grid(at, both, [1.0, 4.0]),
         "PT f1": grid(pt, [LARGE, (500, 1)], [0.1, 1.0], cost="f1"),
-        "AT f1": grid(at, both, [0.1, 1.0], cost="f1"),
+        "AT f1": grid(at, both, [1.0, 0.1], cost="f1"),
         "PT beam": grid(pt, [SMALL], [1.0, 0.1], **soft),
         "AT beam": grid(at, [SMALL], [1.0, 0.1], **soft),
         "FastXML": [ml.FastXML()],

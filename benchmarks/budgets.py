@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import load_svmlight_file
 from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
 import manylabel as ml
@@ -149,10 +151,16 @@ def draw(sizes: list[int], curves: dict[str, list[float]]) -> None:
 
 
 def splits(name: str, folder: Path, repeats: int) -> Any:
-    """Yield training and test rows: 80/20, of colon 32 and 30."""
+    """Yield training and test rows: 80/20, of colon 32 and 30.
+
+    Each row of colon, a tissue, is scaled to mean 0 and variance 1, for all methods.
+    Cross-validation within training rows preferred this to the expressions as they are.
+    """
     X, y = load_svmlight_file(str(folder / "binary" / f"{name}.svm.gz"))
+    size: float = 0.2
+    if name == "colon":
+        X, size = scale(X.toarray(), axis=1), 30
     for seed in range(repeats):
-        size = 30 if name == "colon" else 0.2
         yield (
             seed,
             train_test_split(X, y, test_size=size, random_state=seed, stratify=y),
@@ -160,15 +168,20 @@ def splits(name: str, folder: Path, repeats: int) -> Any:
 
 
 def compare(name: str, folder: Path, repeats: int) -> None:
-    """Print Table 5, and Table 4 for the same data."""
+    """Print Table 5, and Table 4 for the same data and parameters."""
     rows = []
     for seed, (X, test_X, y, test_y) in splits(name, folder, repeats):
         svm = GridSearchCV(LinearSVC(random_state=0), COSTS, cv=5).fit(X, y)
+        tree = ml.BudgetedTree(random_state=seed).fit(X, y)
+        chosen = (tree.budget_, tree.max_planes_, tree.C_)
+        whole = clone(tree).set_params(
+            **dict(zip(("budget", "max_planes", "C"), chosen, strict=True)), prune=False
+        )
         own = []
-        for prune in (True, False):
-            tree = ml.BudgetedTree(prune=prune, random_state=seed).fit(X, y)
-            own += [100 * (1 - tree.score(test_X, test_y)), tree.depth_]
+        for model in (tree, whole.fit(X, y)):
+            own += [100 * (1 - model.score(test_X, test_y)), model.depth_]
         rows.append([100 * (1 - svm.score(test_X, test_y)), *own])
+        print(f"  {name:6} {seed:2} {np.round(rows[-1], 2)} {chosen}", flush=True)
     mean, spread = np.mean(rows, axis=0), np.std(rows, axis=0)
     svm_paper, tree_paper = PUBLISHED[name]
     print(f"  {name:6} l2-SVM {mean[0]:5.2f} +- {spread[0]:.2f} (paper {svm_paper})")

@@ -7,7 +7,7 @@ Tsang & Wang 2014). The rows may be weighed in several ways at once, one per fol
 the planes are those of all folds together, and every fold has its own weights (equation
 11).
 
-All features of the rows are looked at once per plane, the others never.
+All features of the rows are looked at once per plane, and once more for the duality gap.
 """
 
 from typing import NamedTuple
@@ -29,6 +29,7 @@ class Rules(NamedTuple):
     max_planes: object
     tolerance: object  # of the duality gap, relative to the objective
     max_steps: object  # of the master problem, for each plane
+    with_gap: object = True  # else the gap lacks the last plane, and takes no pass
 
 
 class Result(NamedTuple):
@@ -97,7 +98,7 @@ def solve(columns, side, cost, rules, space):
         master.start(problem, cost[fold], _solution(space, fold))
     n_planes, n_features, is_exact = 0, 0, True
     bound, objective = -np.inf, np.inf
-    while True:
+    while rules.with_gap or n_planes < rules.max_planes:
         n_picked, violation = worst_plane(columns, side, n_folds, rules.budget, space)
         last, (objective, dual) = objective, _objective(n_folds, space)
         bound = max(bound, dual - violation / 2)
@@ -122,6 +123,7 @@ def solve(columns, side, cost, rules, space):
                 *(is_exact, _solution(space, fold), space.steps),
             )
     _finish(n_folds, n_planes, n_features, space)
+    objective, _ = _objective(n_folds, space)
     return Result(n_features, n_planes, objective, objective - bound)
 
 

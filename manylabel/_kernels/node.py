@@ -10,6 +10,8 @@ import numpy as np
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.csr import stretch
 
+BAND = 128  # values of a row, on average, that are written by column at a time
+
 
 class Workspace(NamedTuple):
     """Memory that every node uses again."""
@@ -82,7 +84,7 @@ def gather_columns(data, rows, start, end, space):
     """Sort the features of ``rows[start:end]`` by column; return how many there are.
 
     The constant feature is one more column, the last. Counted first, then filled; the
-    ends of the columns move down to their starts while they are filled.
+    starts of the columns move up to their ends while they are filled.
     """
     number, features, n_features = space.feature_number, space.features, 0
     indptr = space.c_indptr
@@ -96,18 +98,38 @@ def gather_columns(data, rows, start, end, space):
             indptr[np.uintp(number[feature])] += 1
     total = 0
     for n in range(n_features):
-        total += indptr[n]
-        indptr[n] = total
-    indptr[n_features] = total
-    for r in range(end - 1, start - 1, -1):
-        for p in stretch(data.x_indptr, rows[r]):
-            n = np.uintp(number[np.uintp(data.x_indices[p])])
-            indptr[n] -= 1
-            place = np.uintp(indptr[n])
-            space.c_indices[place], space.c_data[place] = r - start, data.x_data[p]
+        total, indptr[n] = total + indptr[n], total
+    _fill_columns(data, rows[start:end], total, space)
+    for n in range(n_features, 0, -1):
+        indptr[n] = indptr[n - 1]
+    indptr[0] = 0
     for n in range(n_features):
         number[features[n]] = -1
     for i in range(end - start):
         space.c_indices[total + i], space.c_data[total + i] = i, data.bias
     indptr[n_features + 1] = total + end - start
     return n_features
+
+
+@kernel
+def _fill_columns(data, rows, total, space):
+    """Write the values by column, of long rows a band of features at a time.
+
+    Columns that are written in turn should lie in the cache, their addresses too.
+    """
+    number, indptr, n_rows = space.feature_number, space.c_indptr, rows.shape[0]
+    n_bands = max(1, total // (BAND * max(1, n_rows)))
+    place_in = np.empty(n_rows, np.int64)
+    for i in range(n_rows):
+        place_in[i] = data.x_indptr[rows[i]]
+    for band in range(1, n_bands + 1):
+        limit = number.shape[0] * band // n_bands
+        for i in range(n_rows):
+            p, last = np.uintp(place_in[i]), np.uintp(data.x_indptr[rows[i] + 1])
+            while p < last and data.x_indices[p] < limit:
+                n = np.uintp(number[np.uintp(data.x_indices[p])])
+                place = np.uintp(indptr[n])
+                indptr[n] += 1
+                space.c_indices[place], space.c_data[place] = i, data.x_data[p]
+                p += np.uintp(1)
+            place_in[i] = p

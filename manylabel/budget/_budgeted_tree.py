@@ -1,5 +1,6 @@
 """A tree whose every decision looks at a few features: SBT."""
 
+from dataclasses import replace
 from itertools import product
 from numbers import Integral
 from typing import Any, Self
@@ -19,8 +20,10 @@ from manylabel.budget._reading import Nodes
 from manylabel.explanation import Node
 
 # What cross-validation tries of a parameter that is not given.
-BUDGETS, PLANES, COSTS = (1, 5, 20, 100), (1, 4), (0.1, 1.0, 10.0)
-MAX_TRIALS = 3  # folds held out in turn to choose among these
+BUDGETS, PLANES = (1, 5, 20, 100, 400), (1, 4)
+COSTS = (0.001, 0.01, 0.1, 1.0, 10.0)
+MAX_VALUES = 1 << 23  # of rows on which all of these are tried; of more, a share is
+FINALISTS = 2  # of these, tried on all rows then
 
 
 class BudgetedTree(BinaryClassifier):
@@ -41,7 +44,9 @@ class BudgetedTree(BinaryClassifier):
         Planes of a node, at most.
     C : float or None, default=None
         Cost of the loss. Of ``budget``, ``max_planes`` and ``C``, those that are None
-        are chosen by cross-validation of whole trees.
+        are chosen by cross-validation of whole trees, ``C`` after the others. Of rows
+        with more than 8 million values a share chooses two candidates, and one fold of
+        all rows one of them.
     loss : {"squared_hinge", "logistic"}, default="squared_hinge"
         Loss of a margin.
     n_folds : int, default=5
@@ -152,8 +157,7 @@ class BudgetedTree(BinaryClassifier):
         self._check_parameters()
         sides = self._begin_fit(X, y, sample_weight)
         fold = _drawn_folds(sides.side, max(2, self.n_folds), self.random_state)
-        plans = [self._plan(sides, fold, *one) for one in self._candidates(sides)]
-        best = self._best(plans) if len(plans) > 1 else plans[0]
+        best = self._chosen(sides, fold)
         rules: Any = best.rules
         self.budget_, self.max_planes_ = rules.budget, rules.max_planes
         self.C_ = best.cost
@@ -207,33 +211,60 @@ class BudgetedTree(BinaryClassifier):
             setattr(self, f"{name}_", value)
         self.selected_features_ = np.unique(tree.features)
 
-    def _candidates(self, sides: Sides) -> list[tuple[int, int, float]]:
-        """Return the budgets, planes and costs to choose from."""
+    def _chosen(self, sides: Sides, fold: Ints) -> Plan:
+        """Choose budget and planes at the middle of the costs, then the cost."""
         n_features = sides.X.shape[1]
         budgets = BUDGETS if self.budget is None else (self.budget,)
         planes = PLANES if self.max_planes is None else (self.max_planes,)
         costs = COSTS if self.C is None else (float(self.C),)
         sizes = sorted({min(budget, n_features) for budget in budgets})
-        return list(product(sizes, planes, costs))
+        cost = costs[len(costs) // 2]
+        shapes = product(sizes, planes)
+        best = self._best([self._plan(sides, fold, *one, cost) for one in shapes])
+        return self._best([replace(best, cost=cost) for cost in costs])
 
     def _plan(
         self, sides: Sides, fold: Ints, budget: int, max_planes: int, cost: float
     ) -> Plan:
-        loss = LOSSES[self.loss]
-        rules = Rules(loss, True, budget, max_planes, float(self.tol), self.max_steps)
-        limits = (self.max_depth, self.min_rows)
-        return Plan(sides, fold, self.n_folds, rules, cost, *limits)
+        rules = Rules(
+            loss=LOSSES[self.loss],
+            with_intercept=True,
+            budget=budget,
+            max_planes=max_planes,
+            tolerance=float(self.tol),
+            max_steps=self.max_steps,
+            with_gap=False,
+        )
+        rows, limits = np.arange(len(fold)), (self.max_depth, self.min_rows)
+        return Plan(sides, fold, rows, self.n_folds, rules, cost, *limits)
 
     def _best(self, plans: list[Plan]) -> Plan:
-        """Return the plan whose trees err least on folds that they did not see."""
-        held = range(min(MAX_TRIALS, max(2, self.n_folds)))
-        tasks = list(product(plans, held))
+        """Return the plan whose trees err least on folds that they did not see.
+
+        If there are many values, a share of the rows chooses a few plans, and one fold
+        of all rows the best of these.
+        """
+        sides, n_held = plans[0].sides, max(2, self.n_folds)
+        n_parts = -(-sides.X.nnz // MAX_VALUES)
+        if n_parts > 1 and len(plans) > FINALISTS:
+            part = _drawn_folds(sides.side, n_parts, self.random_state)
+            rows = np.flatnonzero(part == 0)
+            errors = self._errors([replace(plan, rows=rows) for plan in plans], 2)
+            best = np.argsort(errors, kind="stable")[:FINALISTS]
+            plans = [plans[at] for at in best]
+        if len(plans) == 1:
+            return plans[0]
+        return plans[np.argmin(self._errors(plans, 1 if n_parts > 1 else n_held))]
+
+    def _errors(self, plans: list[Plan], n_held: int) -> Floats:
+        tasks = list(product(plans, range(n_held)))
         errors = parallel.run(self._error, tasks, self.n_jobs)
-        return plans[np.argmin(np.sum(np.reshape(errors, (len(plans), -1)), axis=1))]
+        return np.sum(np.reshape(errors, (len(plans), n_held)), axis=1)
 
     def _error(self, plan: Plan, held: int) -> float:
         tree = self._grown(plan.without(held))
-        X, side, mass = (part[plan.fold == held] for part in plan.sides)
+        judges = plan.rows[plan.fold[plan.rows] == held]
+        X, side, mass = (part[judges] for part in plan.sides)
         is_wrong = (tree.value[tree.leaves(X)] > 0) != (side > 0)
         return float(mass[is_wrong].sum())
 

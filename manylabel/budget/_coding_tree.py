@@ -290,6 +290,7 @@ class CodingTree(ExplainedClassifier):
             max_planes=int(self.max_planes),
             tolerance=float(self.tol),
             max_steps=MAX_STEPS,
+            with_gap=False,
         )
 
     def _take(self, shape: Shape, found: Decisions) -> None:

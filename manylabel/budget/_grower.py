@@ -23,10 +23,11 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What a tree is grown from: the rows, the fold of each, and the limits."""
+    """What a tree is grown from: some of the rows, the fold of each, and the limits."""
 
     sides: Sides
     fold: Ints
+    rows: Ints
     n_folds: int
     rules: planes.Rules
     cost: float
@@ -34,10 +35,8 @@ class Plan:
     min_rows: int
 
     def without(self, fold: int) -> Self:
-        """Return the plan for all rows but those of a fold, which is left empty."""
-        kept = self.fold != fold
-        sides = Sides(*(part[kept] for part in self.sides))
-        return replace(self, sides=sides, fold=self.fold[kept])
+        """Return the plan for the rows but those of a fold, which is left empty."""
+        return replace(self, rows=self.rows[self.fold[self.rows] != fold])
 
 
 class Tree(NamedTuple):
@@ -114,7 +113,8 @@ class Grower:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         X, rules = plan.sides.X, plan.rules
-        (n_rows, n_features), n_values = X.shape, X.nnz
+        n_rows, n_features = len(plan.rows), X.shape[1]
+        n_values = int(np.diff(X.indptr)[plan.rows].sum())
         self.rows = Rows(X.indptr, X.indices, X.data, 0.0)
         self.local = node.workspace(n_rows, n_features, 0, n_values, 0)
         most = min(n_features, n_values) + 1
@@ -125,14 +125,17 @@ class Grower:
 
     def grow(self) -> Tree:
         """Return the tree (Algorithm 2, and where it is silent the limits)."""
-        waiting = [(np.arange(len(self.plan.fold)), 0)]
-        self._add(waiting[0][0], -1, np.inf)
+        waiting = [(self.plan.rows, 0)]
+        self._add(self.plan.rows, -1, np.inf)
         for at, (rows, depth) in enumerate(waiting):  # grows while it is read
             if not self._may_split(rows, depth):
                 continue
-            is_first, is_wrong, classifiers = self._split(rows, is_even=False)
+            columns = self._columns(rows)
+            is_first, is_wrong, classifiers = self._split(rows, columns, is_even=False)
             if is_first.all() or not is_first.any():
-                is_first, is_wrong, classifiers = self._split(rows, is_even=True)
+                is_first, is_wrong, classifiers = self._split(
+                    rows, columns, is_even=True
+                )
             if is_first.all() or not is_first.any():
                 continue
             self.nodes[at] |= {"children": len(waiting), **classifiers}
@@ -167,8 +170,15 @@ class Grower:
         is_large = len(rows) >= self.plan.min_rows
         return bool(is_large and not is_pure and depth < self.plan.max_depth)
 
+    def _columns(self, rows: Ints) -> Columns:
+        n_rows, local = len(rows), self.local
+        n_columns = node.gather_columns(self.rows, rows, 0, n_rows, local)
+        return Columns(
+            n_rows, n_columns, local.c_indptr, local.c_indices, local.c_data
+        )
+
     def _split(
-        self, rows: Ints, *, is_even: bool
+        self, rows: Ints, columns: Columns, *, is_even: bool
     ) -> tuple[Array, Array, dict[str, Any]]:
         """Learn the classifiers of a node, of both sides evenly or by their weight.
 
@@ -177,15 +187,12 @@ class Grower:
         """
         plan, space, n_rows = self.plan, self.space, len(rows)
         side, mass = plan.sides.side[rows], plan.sides.mass[rows]
-        n_columns = node.gather_columns(self.rows, rows, 0, n_rows, self.local)
-        local = (self.local.c_indptr, self.local.c_indices, self.local.c_data)
         fold = plan.fold[rows] % plan.n_folds
         is_learnt = (fold != np.arange(plan.n_folds)[:, None]) | (plan.n_folds == 1)
         cost = plan.cost * mass
         if is_even:
             shares = [cost[side == s].sum() for s in (-1, 1)]
             cost *= sum(shares) / (2 * np.where(side > 0, shares[1], shares[0]))
-        columns = Columns(n_rows, n_columns, *local)
         result = planes.solve(columns, side, cost * is_learnt, plan.rules, space)
         found = slice(result.n_features)
         is_positive = space.score[:, :n_rows] + space.free[:, :1] > 0

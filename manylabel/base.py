@@ -20,7 +20,50 @@ from manylabel.explanation import Explanation, Ranked
 PAIRS_AT_ONCE = 1 << 18
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Saved:
+    """What was learnt can be written to a folder, and taken over.
+
+    A subclass has ``_state_shapes``; it learns attributes whose names end in ``_``.
+    """
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to the folder ``path``, replacing a model there."""
+        check_is_fitted(self)
+        persistence.save(self, path)
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what was learnt: a flat dict of arrays and JSON scalars."""
+        check_is_fitted(self)
+        return persistence.flatten(
+            {name: v for name, v in vars(self).items() if name.endswith("_")}
+        )
+
+    def set_state(self, state: dict[str, Any]) -> Self:
+        """Take over what another estimator of the same class learnt.
+
+        What does not fit together is refused, because kernels trust it.
+        """
+        before = dict(self.__dict__)
+        try:
+            self.__dict__.update(persistence.unflatten(state))
+            self._check_state()
+        except Exception:
+            self.__dict__ = before
+            raise
+        return self
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shape that each learnt array must have."""
+        raise NotImplementedError
+
+    def _check_state(self) -> None:
+        for name, shape in self._state_shapes().items():
+            found = getattr(self, name).shape
+            if found != shape:
+                raise ValueError(f"{name} must have shape {shape}. Got {found}.")
+
+
+class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose target is a 0/1 matrix of shape (n_rows, n_labels).
 
     A subclass has ``fit``, which calls ``_begin_fit``, ``_scores``, and
@@ -83,42 +126,6 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         X = self._known_features(X)
         tasks = ((chunk, depth) for (chunk,) in self._chunks(X))
         return _stacked(parallel.run(self._topk, tasks, self._n_jobs()))
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to the folder ``path``, replacing a model there."""
-        check_is_fitted(self)
-        persistence.save(self, path)
-
-    def get_state(self) -> dict[str, Any]:
-        """Return what was learnt: a flat dict of arrays and JSON scalars."""
-        check_is_fitted(self)
-        return persistence.flatten(
-            {name: v for name, v in vars(self).items() if name.endswith("_")}
-        )
-
-    def set_state(self, state: dict[str, Any]) -> Self:
-        """Take over what another estimator of the same class learnt.
-
-        What does not fit together is refused, because kernels trust it.
-        """
-        before = dict(self.__dict__)
-        try:
-            self.__dict__.update(persistence.unflatten(state))
-            self._check_state()
-        except Exception:
-            self.__dict__ = before
-            raise
-        return self
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shape that each learnt array must have."""
-        raise NotImplementedError
-
-    def _check_state(self) -> None:
-        for name, shape in self._state_shapes().items():
-            found = getattr(self, name).shape
-            if found != shape:
-                raise ValueError(f"{name} must have shape {shape}. Got {found}.")
 
     def _scores(self, X: CSR) -> Array:
         """Return the scores of checked rows, shape (n_rows, n_labels)."""

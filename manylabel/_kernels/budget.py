@@ -7,7 +7,7 @@ Tsang & Wang 2014). The rows may be weighed in several ways at once, one per fol
 the planes are those of all folds together, and every fold has its own weights (equation
 11).
 
-All features of the rows are looked at once per plane, and once more for the duality gap.
+All features of the rows are looked at once per plane, and once for the gap.
 """
 
 from typing import NamedTuple

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from manylabel import _validation
 from manylabel._kernels import margins
 from manylabel._typing import CSR, Array, Floats, MatrixLike
+from manylabel.base import Saved
 
 LOSSES = {
     "squared_hinge": margins.SQUARED_HINGE,
@@ -29,11 +30,11 @@ class Sides(NamedTuple):
     mass: Floats
 
 
-class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose target is a vector of two classes.
 
-    A subclass has ``fit``, which calls ``_begin_fit``, and ``_votes`` of checked rows:
-    positive for the second class.
+    A subclass has ``fit``, which calls ``_begin_fit``, ``_votes`` of checked rows,
+    positive for the second class, and ``_state_shapes``.
     """
 
     class_weight: Any

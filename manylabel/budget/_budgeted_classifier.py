@@ -64,7 +64,8 @@ class BudgetedClassifier(BinaryClassifier):
     sum of ``(1/2) (sum of lengths)^2`` over the best planes is half the squared
     ``budget``-support norm of the weights.
 
-    A feature that is 0 in all rows is never selected. One class alone is refused.
+    A feature that is 0 in all rows is never selected. A budget of 0, and one class
+    alone, are refused.
 
     Examples
     --------
@@ -167,6 +168,14 @@ class BudgetedClassifier(BinaryClassifier):
                 f"C must be at least {low:.3g} and below {high:.3g} for the hinge on "
                 f"these rows. Got {self.C}."
             )
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {
+            "classes_": (2,),
+            "coef_": (1, self.n_features_in_),
+            "intercept_": (1,),
+            "selected_features_": self.coef_.indices.shape,
+        }
 
     def _votes(self, X: CSR) -> Floats:
         return np.asarray((X @ self.coef_.T).toarray()[:, 0] + self.intercept_[0])

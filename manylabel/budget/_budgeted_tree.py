@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import parallel
+from manylabel import _validation, parallel
 from manylabel._kernels.budget import Rules
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState
 from manylabel.budget import _reading
@@ -39,7 +39,8 @@ class BudgetedTree(BinaryClassifier):
     Parameters
     ----------
     budget : int or None, default=None
-        Features of a plane, at most. A node has up to ``budget * max_planes``.
+        Features of a plane, at most; all of them when there are fewer. A node has up to
+        ``budget * max_planes``.
     max_planes : int or None, default=None
         Planes of a node, at most.
     C : float or None, default=None
@@ -88,6 +89,9 @@ class BudgetedTree(BinaryClassifier):
     the first small difference between the sizes of the classes. A leaf predicts the
     larger class of its rows. A parent is compared with the errors of its children after
     these were pruned.
+
+    A feature that is 0 in all rows of a node is never selected there. A budget of 0,
+    and one class alone, are refused.
 
     Examples
     --------
@@ -205,6 +209,23 @@ class BudgetedTree(BinaryClassifier):
 
     def _tree(self) -> Tree:
         return Tree(*(getattr(self, f"{name}_") for name in Tree._fields))
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        n_nodes, n_folds = len(self.children_), self.n_folds
+        per_node = ("parent_", "value_", "node_rows_", "leaf_error_")
+        return {
+            **{name: (n_nodes,) for name in per_node},
+            "classes_": (2,),
+            "starts_": (n_nodes + 1,),
+            "weights_": (len(self.features_), n_folds),
+            "intercept_": (n_nodes, n_folds),
+        }
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        _validation.check_children(self.children_, np.array([0, len(self.children_)]))
+        lists = (self.starts_, self.features_, self.n_features_in_)
+        _validation.check_lists(*lists, ("starts_", "features_"))
 
     def _take(self, tree: Tree) -> None:
         for name, value in tree._asdict().items():

@@ -173,9 +173,7 @@ class Grower:
     def _columns(self, rows: Ints) -> Columns:
         n_rows, local = len(rows), self.local
         n_columns = node.gather_columns(self.rows, rows, 0, n_rows, local)
-        return Columns(
-            n_rows, n_columns, local.c_indptr, local.c_indices, local.c_data
-        )
+        return Columns(n_rows, n_columns, local.c_indptr, local.c_indices, local.c_data)
 
     def _split(
         self, rows: Ints, columns: Columns, *, is_even: bool

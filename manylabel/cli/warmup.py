@@ -62,6 +62,7 @@ def _learn_and_judge(folder: Path, index_type: str, writeable: bool) -> None:
         engines += [online, trees]
     kinds = [getattr(engine, name) for engine in engines for name in engine.__all__]
     if online in engines:
+        _tell_apart(folder, X, Y.toarray().argmax(axis=1) > 0)
         kinds += [budget.AnnotationTree, budget.PowersetTree]
         budget.PowersetTree(cost="f1").fit(X, Y)
     for kind in kinds:
@@ -74,6 +75,17 @@ def _learn_and_judge(folder: Path, index_type: str, writeable: bool) -> None:
                 evaluate(Y, scores, predictions=sets, propensity=corpus.propensity)
     for cost in NAMED:
         label_weights([0, 1], [1, 1], cost)
+
+
+def _tell_apart(folder: Path, X: Any, y: Any) -> None:
+    from manylabel import budget
+    from manylabel.persistence import load
+
+    for kind in (budget.BudgetedClassifier, budget.BudgetedTree):
+        model = kind().fit(X, y)
+        model.save(folder / kind.__name__)
+        for fitted in (model, load(folder / kind.__name__, mmap=True)):
+            fitted.predict(X)
 
 
 def _remade(matrix: Any, index_type: str, writeable: bool) -> Any:

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from manylabel import BudgetedClassifier
+from manylabel import BudgetedClassifier, load
 
 LOSSES = ["squared_hinge", "logistic", "hinge"]
 
@@ -86,6 +86,23 @@ def test_a_budget_above_the_features_is_all_of_them():
     X, y = drawn(m=9)
     more, all_ = (BudgetedClassifier(budget=b).fit(X, y) for b in (100, 9))
     assert_array_equal(more.coef_.toarray(), all_.coef_.toarray())
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], [0, 1], [False, True]])
+def test_a_saved_classifier_is_the_same(tmp_path, names):
+    X, y = drawn()
+    model = BudgetedClassifier(budget=3).fit(X, np.array(names)[y.astype(int)])
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model", mmap=True)
+    assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert_array_equal(again.predict(X), model.predict(X))
+    assert_array_equal(again.selected_features_, model.selected_features_)
+
+
+def test_weights_that_do_not_fit_are_refused():
+    model = BudgetedClassifier().fit(*drawn())
+    with pytest.raises(ValueError, match=r"coef_ must have shape \(1, 31\)"):
+        model.set_state(model.get_state() | {"n_features_in_": 31})
 
 
 @pytest.mark.parametrize(

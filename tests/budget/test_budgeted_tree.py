@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from manylabel import BudgetedTree
+from manylabel import BudgetedTree, load
+from manylabel.budget import _budgeted_tree
 
 FOLDS = dict.fromkeys(
     [
@@ -100,6 +101,56 @@ def test_what_is_not_given_is_chosen():
     model = BudgetedTree(random_state=0).fit(*crossed())
     assert model.budget_ == 1
     assert model.score(*crossed(seed=1)) > 0.9
+
+
+def test_a_share_of_many_rows_chooses_as_all_rows_do(monkeypatch):
+    X, y = crossed()
+    monkeypatch.setattr(_budgeted_tree, "MAX_VALUES", X.size // 2)
+    model = BudgetedTree(random_state=0).fit(X, y)
+    assert (model.budget_, model.max_planes_) == (1, 1)
+    assert model.score(*crossed(seed=1)) > 0.9
+
+
+def test_a_saved_tree_is_the_same(tmp_path):
+    X, y = crossed(n=300)
+    model = BudgetedTree(**GIVEN).fit(X, np.where(y, "same", "other"))
+    model.save(tmp_path / "tree")
+    again = load(tmp_path / "tree", mmap=True)
+    assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert_array_equal(again.predict(X), model.predict(X))
+    assert (again.depth_, again.budget_, again.C_) == (model.depth_, 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: {"children_": 0 * m.children_ + 1}, "children_ must follow"),
+        (lambda m: {"features_": m.features_ + 7}, "features_ must be under 7"),
+        (lambda m: {"starts_": m.starts_ + 1}, "starts_ must rise"),
+        (lambda m: {"value_": m.value_[1:]}, "value_ must have shape"),
+        (lambda m: {"weights_": m.weights_[:, 1:]}, "weights_ must have shape"),
+    ],
+)
+def test_nodes_that_lead_astray_are_refused(change, message):
+    model = BudgetedTree(**GIVEN).fit(*crossed(n=300))
+    with pytest.raises(ValueError, match=message):
+        model.set_state(model.get_state() | change(model))
+
+
+def test_features_that_are_zero_are_never_selected():
+    X, y = crossed(n=300, n_noisy=3)
+    X[:, 3:] = 0
+    model = BudgetedTree(**GIVEN | {"budget": 5}).fit(X, y)
+    assert model.selected_features_.max() < 3
+
+
+def test_a_budget_above_the_features_is_all_of_them():
+    X, y = crossed(n=300)
+    more, all_ = (
+        BudgetedTree(**GIVEN | {"budget": b}, prune=False).fit(X, y) for b in (100, 7)
+    )
+    assert more.budget_ == 7
+    assert_array_equal(more.weights_, all_.weights_)
 
 
 def test_jobs_do_not_matter():

@@ -160,8 +160,11 @@ class BudgetedTree(BinaryClassifier):
         """
         self._check_parameters()
         sides = self._begin_fit(X, y, sample_weight)
-        fold = _drawn_folds(sides.side, max(2, self.n_folds), self.random_state)
-        best = self._chosen(sides, fold)
+        seeds = parallel.spawn_seeds(self.random_state, 2)
+        fold = _drawn_folds(sides.side, max(2, self.n_folds), seeds[0])
+        n_shares = max(1, -(-sides.X.nnz // MAX_VALUES))
+        share = np.flatnonzero(_drawn_folds(sides.side, n_shares, seeds[1]) == 0)
+        best = self._chosen(sides, fold, share)
         rules: Any = best.rules
         self.budget_, self.max_planes_ = rules.budget, rules.max_planes
         self.C_ = best.cost
@@ -232,7 +235,7 @@ class BudgetedTree(BinaryClassifier):
             setattr(self, f"{name}_", value)
         self.selected_features_ = np.unique(tree.features)
 
-    def _chosen(self, sides: Sides, fold: Ints) -> Plan:
+    def _chosen(self, sides: Sides, fold: Ints, share: Ints) -> Plan:
         """Choose budget and planes at the middle of the costs, then the cost."""
         n_features = sides.X.shape[1]
         budgets = BUDGETS if self.budget is None else (self.budget,)
@@ -240,9 +243,9 @@ class BudgetedTree(BinaryClassifier):
         costs = COSTS if self.C is None else (float(self.C),)
         sizes = sorted({min(budget, n_features) for budget in budgets})
         cost = costs[len(costs) // 2]
-        shapes = product(sizes, planes)
-        best = self._best([self._plan(sides, fold, *one, cost) for one in shapes])
-        return self._best([replace(best, cost=cost) for cost in costs])
+        plans = [self._plan(sides, fold, *s, cost) for s in product(sizes, planes)]
+        best = self._best(plans, share)
+        return self._best([replace(best, cost=cost) for cost in costs], share)
 
     def _plan(
         self, sides: Sides, fold: Ints, budget: int, max_planes: int, cost: float
@@ -259,28 +262,27 @@ class BudgetedTree(BinaryClassifier):
         rows, limits = np.arange(len(fold)), (self.max_depth, self.min_rows)
         return Plan(sides, fold, rows, self.n_folds, rules, cost, *limits)
 
-    def _best(self, plans: list[Plan]) -> Plan:
+    def _best(self, plans: list[Plan], share: Ints) -> Plan:
         """Return the plan whose trees err least on folds that they did not see.
 
-        If there are many values, a share of the rows chooses a few plans, and one fold
+        If ``share`` is not all rows, two folds of it choose a few plans, and one fold
         of all rows the best of these.
         """
-        sides, n_held = plans[0].sides, max(2, self.n_folds)
-        n_parts = -(-sides.X.nnz // MAX_VALUES)
-        if n_parts > 1 and len(plans) > FINALISTS:
-            part = _drawn_folds(sides.side, n_parts, self.random_state)
-            rows = np.flatnonzero(part == 0)
-            errors = self._errors([replace(plan, rows=rows) for plan in plans], 2)
-            best = np.argsort(errors, kind="stable")[:FINALISTS]
-            plans = [plans[at] for at in best]
+        n_held = max(2, self.n_folds)
+        if len(share) < len(plans[0].rows):
+            n_held = 1
+            if len(plans) > FINALISTS:
+                tried = [replace(plan, rows=share) for plan in plans]
+                order = np.argsort(self._errors(tried, 2), kind="stable")
+                plans = [plans[at] for at in order[:FINALISTS]]
         if len(plans) == 1:
             return plans[0]
-        return plans[np.argmin(self._errors(plans, 1 if n_parts > 1 else n_held))]
+        return plans[np.argmin(self._errors(plans, n_held))]
 
     def _errors(self, plans: list[Plan], n_held: int) -> Floats:
         tasks = list(product(plans, range(n_held)))
         errors = parallel.run(self._error, tasks, self.n_jobs)
-        return np.sum(np.reshape(errors, (len(plans), n_held)), axis=1)
+        return np.asarray(np.reshape(errors, (len(plans), n_held)).sum(axis=1))
 
     def _error(self, plan: Plan, held: int) -> float:
         tree = self._grown(plan.without(held))
@@ -301,9 +303,8 @@ class BudgetedTree(BinaryClassifier):
             raise ValueError("n_folds must be at least 2 to prune. Got 1.")
 
 
-def _drawn_folds(side: Array, n_folds: int, random_state: RandomState) -> Ints:
+def _drawn_folds(side: Array, n_folds: int, seed: Any) -> Ints:
     """Return a fold for each row, with an equal share of both sides in each."""
-    seed = parallel.spawn_seeds(random_state, 1)[0]
     rng, fold = np.random.default_rng(seed), np.empty(len(side), np.int64)
     for one in (-1, 1):
         rows = np.flatnonzero(side == one)

@@ -103,9 +103,10 @@ def test_what_is_not_given_is_chosen():
     assert model.score(*crossed(seed=1)) > 0.9
 
 
-def test_a_share_of_many_rows_chooses_as_all_rows_do(monkeypatch):
+@pytest.mark.parametrize("n_shares", [2, 5])  # 5 is also the number of folds
+def test_a_share_of_many_rows_chooses_as_all_rows_do(monkeypatch, n_shares):
     X, y = crossed()
-    monkeypatch.setattr(_budgeted_tree, "MAX_VALUES", X.size // 2)
+    monkeypatch.setattr(_budgeted_tree, "MAX_VALUES", X.size // n_shares)
     model = BudgetedTree(random_state=0).fit(X, y)
     assert (model.budget_, model.max_planes_) == (1, 1)
     assert model.score(*crossed(seed=1)) > 0.9

@@ -20,8 +20,7 @@ from manylabel.budget._reading import Nodes
 from manylabel.explanation import Node
 
 # What cross-validation tries of a parameter that is not given.
-BUDGETS, PLANES = (1, 5, 20, 100, 400), (1, 4)
-COSTS = (0.001, 0.01, 0.1, 1.0, 10.0)
+BUDGETS, PLANES, COSTS = (1, 5, 20, 100), (1, 10), (0.01, 0.1, 1.0, 10.0)
 MAX_VALUES = 1 << 23  # of rows on which all of these are tried; of more, a share is
 FINALISTS = 2  # of these, tried on all rows then
 
@@ -215,7 +214,7 @@ class BudgetedTree(BinaryClassifier):
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         n_nodes, n_folds = len(self.children_), self.n_folds
-        per_node = ("parent_", "value_", "node_rows_", "leaf_error_")
+        per_node = ("parent_", "value_", "node_rows_", "rest_", "leaf_error_")
         return {
             **{name: (n_nodes,) for name in per_node},
             "classes_": (2,),
@@ -242,7 +241,7 @@ class BudgetedTree(BinaryClassifier):
         planes = PLANES if self.max_planes is None else (self.max_planes,)
         costs = COSTS if self.C is None else (float(self.C),)
         sizes = sorted({min(budget, n_features) for budget in budgets})
-        cost = costs[len(costs) // 2]
+        cost = costs[(len(costs) - 1) // 2]
         plans = [self._plan(sides, fold, *s, cost) for s in product(sizes, planes)]
         best = self._best(plans, share)
         return self._best([replace(best, cost=cost) for cost in costs], share)

@@ -50,7 +50,8 @@ class Tree(NamedTuple):
     intercept: Floats  # (n_nodes, n_folds)
     value: Floats  # (n_nodes,) mean side of the rows, by weight
     node_rows: Ints  # (n_nodes,)
-    leaf_error: Floats  # (n_nodes,) weight of the rows that a leaf here gets wrong
+    rest: Floats  # (n_nodes,) weight of the rows of the smaller side
+    leaf_error: Floats  # (n_nodes,) weight of its rows that the node above gets wrong
 
     def depth(self) -> Ints:
         """Return the decisions above each node."""
@@ -68,21 +69,24 @@ class Tree(NamedTuple):
         return out
 
     def pruned(self) -> Self:
-        """Return the tree without children that err more than their parent.
+        """Return the tree without children that err no less than their parent.
 
-        From the leaves up, the children of a node become leaves if they err less so.
-        What leaves err is known by cross-validation of their parent's classifiers, so
-        this is their error, or that of the children's own (section 5.2).
+        From the leaves up, a node below the root becomes a leaf if what is below it
+        errs no less. What that errs is known by cross-validation (section 5.2). So is
+        what the node above errs on the same rows. But it is all of the classifiers
+        above that sent the rows here, also those that learnt from them, and the node's
+        own classifiers profit from that. So a leaf is held to err no more than its
+        smaller side weighs.
         """
         children, error = self.children.copy(), self.leaf_error.copy()
         is_gone = np.zeros(len(children), bool)
-        for at in range(len(children) - 1, -1, -1):
-            first = children[at]
-            if first:
-                pair = slice(first, first + 2)
-                if error[pair].sum() > self.leaf_error[pair].sum():
-                    children[pair], error[pair] = 0, self.leaf_error[pair]
-                error[at] = error[pair].sum()
+        for at in range(len(children) - 1, 0, -1):
+            if children[at]:
+                below = error[children[at] : children[at] + 2].sum()
+                if below < min(self.leaf_error[at], self.rest[at]):
+                    error[at] = below
+                else:
+                    children[at] = 0
         for at in range(1, len(children)):
             above = self.parent[at]
             is_gone[at] = is_gone[above] or children[above] == 0
@@ -156,6 +160,7 @@ class Grower:
                 "parent": parent,
                 "value": (shares[0] - shares[1]) / sum(shares),
                 "node_rows": len(rows),
+                "rest": min(shares),
                 "leaf_error": error,
                 "children": 0,
                 "features": np.empty(0, np.int64),

@@ -32,8 +32,8 @@ class BudgetedTree(BinaryClassifier):
     :class:`BudgetedClassifier` learns, until the rows of a node are of one class, are
     all sent the same way, are few, or are deep. There is one classifier for each fold
     of the rows, learnt without it; all look at the same features, and they vote. A node
-    whose rows they tell apart no worse than its children do, each judged by the rows
-    that it did not learn from, loses its children.
+    loses its children if these err no less than it would as a leaf, each classifier
+    judged by the rows that it did not learn from.
 
     Parameters
     ----------
@@ -86,8 +86,11 @@ class BudgetedTree(BinaryClassifier):
     and if all rows go the same way even when both classes weigh the same. Without this
     second attempt a node with no feature that helps at once, as in XOR, would end at
     the first small difference between the sizes of the classes. A leaf predicts the
-    larger class of its rows. A parent is compared with the errors of its children after
-    these were pruned.
+    larger class of its rows. A node is compared with its children after these were
+    pruned. As a leaf it errs what the paper says, the error of the classifiers above on
+    its rows, or the weight of its smaller class if this is less. By the first alone
+    hardly a node is ever pruned: its rows were sent by the vote, mostly of classifiers
+    that had learnt from them, so its children seem to err less whatever they do.
 
     A feature that is 0 in all rows of a node is never selected there. A budget of 0,
     and one class alone, are refused.

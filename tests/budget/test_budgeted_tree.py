@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from manylabel import BudgetedTree, load
 from manylabel.budget import _budgeted_tree
+from manylabel.budget._grower import Tree
 
 FOLDS = dict.fromkeys(
     [
@@ -77,17 +78,37 @@ def test_no_node_exceeds_the_budget_depth_and_size():
     assert model.node_rows_[model.children_ > 0].min() >= 50
 
 
-def test_children_are_removed_where_they_err_more():
+def test_children_are_kept_only_where_they_err_less():
     X, y = crossed(n_noisy=30)
     y ^= np.random.default_rng(0).random(len(y)) < 0.2
     whole, pruned = (
         BudgetedTree(**GIVEN | {"budget": 3}, prune=p).fit(X, y) for p in (False, True)
     )
     assert len(pruned.children_) < len(whole.children_)
-    for at in np.flatnonzero(pruned.children_):
-        pair = pruned.children_[at] + np.arange(2)
-        below = sum(_error(pruned, child) for child in pair)
-        assert below <= pruned.leaf_error_[pair].sum()
+    inner = np.flatnonzero(pruned.children_)
+    assert len(inner) > 1
+    for at in inner[1:]:
+        assert _error(pruned, at) < min(pruned.leaf_error_[at], pruned.rest_[at])
+
+
+@pytest.mark.parametrize(
+    ("above", "rest", "kept"), [(5, 3, True), (5, 2, False), (2, 3, False)]
+)
+def test_a_node_is_split_only_if_both_errors_of_a_leaf_are_larger(above, rest, kept):
+    tree = Tree(
+        children=np.array([1, 3, 0, 0, 0]),
+        parent=np.array([-1, 0, 0, 1, 1]),
+        starts=np.array([0, 1, 2, 2, 2, 2]),
+        features=np.array([4, 7]),
+        weights=np.ones((2, 5)),
+        intercept=np.zeros((5, 5)),
+        value=np.zeros(5),
+        node_rows=np.full(5, 9),
+        rest=np.array([9, rest, 0, 0, 0]),
+        leaf_error=np.array([np.inf, above, 0, 1, 1]),
+    ).pruned()
+    assert_array_equal(tree.children, [1, 3, 0, 0, 0] if kept else [1, 0, 0])
+    assert_array_equal(tree.features, [4, 7] if kept else [4])
 
 
 def _error(model, at):

@@ -220,6 +220,7 @@ def trade(name: str, folder: Path, repeats: int) -> Curves:
 def draw(path: Path, label: str, panels: dict[str, Curves]) -> None:
     """Draw test errors, one panel beside the other."""
     from matplotlib import pyplot as plt
+    from matplotlib.ticker import LogLocator
 
     size, styles = (5.2 * len(panels), 3.4), zip("os^", ("C0", "C1", "C2"), strict=True)
     figure, row = plt.subplots(
@@ -233,7 +234,10 @@ def draw(path: Path, label: str, panels: dict[str, Curves]) -> None:
         axes.set_ylim(0)
         axes.grid(color="0.9")
         axes.spines[["top", "right"]].set_visible(False)
-        axes.xaxis.set_major_formatter("{x:,.0f}")
+        ticks = axes.xaxis
+        ticks.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ticks.set_major_formatter("{x:,.0f}")
+        ticks.set_minor_formatter("")
         axes.legend(frameon=False)
     figure.savefig(path, dpi=120)
     plt.close(figure)

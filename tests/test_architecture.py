@@ -15,11 +15,12 @@ import manylabel
 ROOT = Path(manylabel.__file__).parent
 LAYERS = [  # lowest first; names on one line are siblings and do not import each other
     {"_kernels", "_typing", "_version", "exceptions"},
-    {"_validation", "explanation", "parallel", "persistence"},
+    {"_validation", "explanation", "lists", "parallel", "persistence"},
     {"losses", "propensity"},
-    {"base", "metrics", "data"},
+    {"base", "metrics", "data", "thresholds"},
     {"online", "trees", "budget", "baselines"},
-    {"blend", "evaluation", "river", "testing", "text"},
+    {"blend", "evaluation", "river", "testing"},
+    {"text"},
     {"server", "experiments"},
     {"cli"},
 ]

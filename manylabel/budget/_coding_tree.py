@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import _validation, parallel
+from manylabel import _validation, parallel, thresholds
 from manylabel._kernels import budget as planes
 from manylabel._kernels import chains, decoding, margins
 from manylabel._kernels.annotation import Shape
@@ -31,11 +31,12 @@ from manylabel.budget._pilot import Odds, Sample
 from manylabel.budget._prices import Price, Quality, equal_prices
 from manylabel.budget._reading import Diagnostics, Nodes
 from manylabel.explanation import Explanation, Node, Ranked
+from manylabel.lists import Lists
 from manylabel.losses import CountedCost, as_cost
 
 LOSSES = {"squared_hinge": margins.SQUARED_HINGE, "logistic": margins.LOGISTIC}
 LIKELY = 0.5  # labels of a larger chance are predicted, unless a cost is named
-GRID = np.arange(1, 50) / 50  # thresholds to choose from
+LEAST = 0.02  # of a threshold
 PERFECT = Quality(1.0, 1.0)
 PATHS = 10  # followed at once to rank labels, unless a beam is named
 MAX_STEPS = 1000  # of the solver, for each plane
@@ -270,9 +271,11 @@ class CodingTree(ExplainedClassifier):
     def _best_threshold(self, sample: Sample) -> float:
         X, Y = sample.X[sample.held], sample.Y[sample.held]
         parts = (self._chances(part) for (part,) in super()._chunks(X))
-        listed = [sp.csr_array(np.where(s > GRID[0], s, 0)) for s in parts]
+        listed = [sp.csr_array(np.where(s > LEAST, s, 0)) for s in parts]
         chances = sp.vstack(listed, format="csr")
-        return _pilot.best_threshold(chances, Y, self.gain_, self._cost(), GRID)
+        scores = Lists(chances.indptr, chances.indices, chances.data)
+        best = thresholds.best_threshold(scores, Y, self.gain_, self._cost())
+        return max(LEAST, best)
 
     def _decided(self, X: CSR, shape: Shape, price: Price) -> Decisions:
         rules = self._rules(X.shape[1])

@@ -8,7 +8,6 @@ from manylabel._kernels import coding
 from manylabel._kernels.annotation import Shape
 from manylabel._kernels.coding import Decisions
 from manylabel._typing import CSR, Array, Bools, Floats
-from manylabel.losses import CountedCost
 
 MOST_ROWS = 6000  # of a sample; a third of them is held out
 FEWEST_ROWS = 20
@@ -70,23 +69,6 @@ def calibrated(sample: Sample, shape: Shape, found: Decisions) -> Odds:
     inputs = np.stack([score, intercept, prior, np.ones(n_pairs)])
     slope, *rest = _regression(inputs, is_first[:n_pairs])
     return Odds(max(slope, 0.0), *rest)
-
-
-def best_threshold(
-    chances: CSR, Y: CSR, worth: Floats, cost: CountedCost, grid: Floats
-) -> float:
-    """Return the threshold of the least mean cost, the largest of equals."""
-    rows = np.repeat(np.arange(Y.shape[0]), np.diff(chances.indptr))
-    true = np.asarray(Y[rows, chances.indices]) > 0
-    gain = np.where(true, worth[chances.indices], 1.0)
-    n_true, means = Y @ worth, []
-    for threshold in grid:
-        kept = chances.data > threshold
-        given = np.bincount(rows[kept], gain[kept], Y.shape[0])
-        hits = np.bincount(rows[kept & true], gain[kept & true], Y.shape[0])
-        means.append(np.mean(cost.from_counts(hits, n_true, given, Y.shape[1])))
-    best = np.flatnonzero(np.array(means) <= min(means))
-    return float(grid[best[-1]])
 
 
 def _regression(inputs: Array, target: Bools) -> list[float]:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import _validation, parallel
+from manylabel import _validation, parallel, thresholds
 from manylabel._kernels import router
 from manylabel._kernels.short import STEPS
 from manylabel._typing import (
@@ -24,11 +24,11 @@ from manylabel._typing import (
 )
 from manylabel.base import ExplainedClassifier, cut
 from manylabel.explanation import Explanation, Ranked
+from manylabel.lists import Lists
 from manylabel.losses import CountedCost, as_cost
 from manylabel.trees import _pilot
 from manylabel.trees._explanation import explain
 from manylabel.trees._grower import Plan, grow_tree
-from manylabel.trees._lists import Lists
 from manylabel.trees._nodes import LISTS, PER_NODE, Forest
 
 LIKELY = 0.5  # labels of a larger mean are predicted, unless a cost is named
@@ -310,7 +310,9 @@ class ForestClassifier(ExplainedClassifier):
         pilot = self._pilot(plan, seeds) if self.cost is not None else None
         if pilot is not None:
             model, X, Y = pilot
-            self.threshold_ = self._best_threshold(model._listed(X, _pilot.DEPTH), Y)
+            self.threshold_ = self._best_threshold(
+                model._listed(X, thresholds.DEPTH), Y
+            )
 
     def _pilot(self, plan: Plan, seeds: Array) -> tuple[Self, CSR, CSR] | None:
         """Return a smaller forest grown without some rows, and these rows.
@@ -332,7 +334,7 @@ class ForestClassifier(ExplainedClassifier):
 
     def _best_threshold(self, scores: Lists, Y: CSR) -> float:
         cost: Any = as_cost(self.cost)
-        return _pilot.best_threshold(scores, Y, self.worth_, cost)
+        return thresholds.best_threshold(scores, Y, self.worth_, cost)
 
     def _scores(self, X: CSR) -> Array:
         return self._means(X, self.gain_, self.threshold_)

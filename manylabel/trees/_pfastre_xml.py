@@ -7,14 +7,14 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import _validation
+from manylabel import _validation, thresholds
 from manylabel._kernels import topk
 from manylabel._typing import CSR, Array, Floats, RandomState, Singles
+from manylabel.lists import Lists
 from manylabel.metrics import as_metric
 from manylabel.trees import _pilot
 from manylabel.trees._forest import by_column, ideal_weights
 from manylabel.trees._grower import Plan
-from manylabel.trees._lists import Lists
 from manylabel.trees._pfast_xml import PfastXML
 from manylabel.trees._tail import CENTROIDS, Tail, cosine_tail
 
@@ -248,7 +248,7 @@ class PfastreXML(PfastXML):
         scores = _pilot.blended(trees, tail, self.alpha_)
         if self.cost is None or pilot is None:
             n_true = (Y @ self.worth_).sum()
-            self.threshold_ = _pilot.matching_threshold(scores, n_true)
+            self.threshold_ = thresholds.matching_threshold(scores, n_true)
         else:
             self.threshold_ = self._best_threshold(scores, Y)
 

@@ -10,8 +10,8 @@ from sklearn.preprocessing import normalize
 from manylabel import parallel
 from manylabel._kernels import centroid, tail
 from manylabel._typing import CSR, Array, Floats, Singles
+from manylabel.lists import Lists
 from manylabel.trees._grower import Plan
-from manylabel.trees._lists import Lists
 from manylabel.trees._nodes import column_type
 
 LEAST_COSINE = 0.1  # added to all: a label far off is not ruled out

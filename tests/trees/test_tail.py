@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel._kernels import tail as kernels
+from manylabel.lists import Lists
 from manylabel.trees._grower import Plan
-from manylabel.trees._lists import Lists
 from manylabel.trees._tail import Tail, exact_centroids, mean_centroids, unit_rows
 
 

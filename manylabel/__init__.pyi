@@ -5,6 +5,7 @@ from .baselines import PLST as PLST
 from .baselines import LabelPowerset as LabelPowerset
 from .baselines import OneVsRest as OneVsRest
 from .baselines import Popularity as Popularity
+from .blend import Blend as Blend
 from .budget import AnnotationTree as AnnotationTree
 from .budget import BudgetedClassifier as BudgetedClassifier
 from .budget import BudgetedTree as BudgetedTree

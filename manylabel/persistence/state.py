@@ -8,6 +8,7 @@ A value that is neither is spelt in parts, told apart by what follows the dot:
 ``name.strings``       an array of str, as a list; ``name.dtype`` is O or U
 ``name.indptr`` ...    a ``csr_array``: also ``.indices``, ``.data``, ``.shape``
 ``name.class`` ...     an estimator: also ``.params.*`` and ``.state.*``
+``name.many`` ...      a list or tuple of estimators: also ``.0.*``, ``.1.*``, ...
 =====================  =======================================================
 """
 
@@ -116,6 +117,9 @@ def _spell(name: str, value: Any) -> Flat:
     if isinstance(value, sp.csr_array):
         parts = {"indptr": value.indptr, "indices": value.indices, "data": value.data}
         return _prefixed(name, parts | {"shape": list(value.shape)})
+    if isinstance(value, (list, tuple)) and value and all(map(_is_ours, value)):
+        parts = {str(n): item for n, item in enumerate(value)}
+        return flatten(_prefixed(name, {"many": type(value).__name__} | parts))
     if isinstance(value, list):
         return {name: [_scalar(name, item) for item in value]}
     if isinstance(value, tuple):
@@ -160,7 +164,14 @@ def _read(name: str, parts: Flat) -> Any:
             return matrix
         case {"class": cls}:
             return rebuild(cls, _part(parts, "params"), _part(parts, "state"))
+        case {"many": "list" | "tuple" as kind, **rest}:
+            items = [item for _, item in sorted(unflatten(rest).items(), key=_number)]
+            return items if kind == "list" else tuple(items)
     raise ValueError(f"{name} is spelt in unknown parts, {sorted(parts)}")
+
+
+def _number(entry: tuple[str, Any]) -> int:
+    return int(entry[0])
 
 
 def _prefixed(prefix: str, parts: Mapping[str, Any]) -> Flat:

@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,7 +23,7 @@ from manylabel._typing import (
 )
 from manylabel.base import ExplainedClassifier, cut
 from manylabel.explanation import Explanation, Ranked
-from manylabel.lists import Lists
+from manylabel.lists import Lists, by_column
 from manylabel.losses import CountedCost, as_cost
 from manylabel.trees import _pilot
 from manylabel.trees._explanation import explain
@@ -415,16 +414,6 @@ class ForestClassifier(ExplainedClassifier):
         if not np.isfinite(self.threshold_):
             raise ValueError(f"threshold_ must be finite. Got {self.threshold_}.")
         self._forest().check(*self._widths())
-
-
-def by_column(columns: Array, scores: Array, n_labels: int) -> CSR:
-    """Return the labels of each row, listed in any order, as a CSR array."""
-    order = np.argsort(columns, axis=1)
-    columns = np.take_along_axis(columns, order, axis=1)
-    scores = np.take_along_axis(scores, order, axis=1)
-    indptr = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int32)
-    shape = (columns.shape[0], n_labels)
-    return sp.csr_array((scores.ravel(), columns.ravel(), indptr), shape)
 
 
 def usual_cost(X: CSR) -> float:

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from manylabel import _validation, thresholds
 from manylabel._kernels import topk
 from manylabel._typing import CSR, Array, Floats, RandomState, Singles
-from manylabel.lists import Lists
+from manylabel.lists import Lists, by_column
 from manylabel.metrics import as_metric
 from manylabel.trees import _pilot
-from manylabel.trees._forest import by_column, ideal_weights
+from manylabel.trees._forest import ideal_weights
 from manylabel.trees._grower import Plan
 from manylabel.trees._pfast_xml import PfastXML
 from manylabel.trees._tail import CENTROIDS, Tail, cosine_tail

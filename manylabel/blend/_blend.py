@@ -1,0 +1,246 @@
+"""Several learners as one, tilted to rare labels."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from manylabel import _validation, parallel, thresholds
+from manylabel._kernels import ranking, topk
+from manylabel._typing import (
+    CSR,
+    Array,
+    Bools,
+    Floats,
+    Ints,
+    MatrixLike,
+    RandomState,
+    Singles,
+)
+from manylabel.base import MultiLabelClassifier, cut
+from manylabel.baselines import OneVsRest
+from manylabel.blend._calibration import calibration
+from manylabel.blend._candidates import Candidates
+from manylabel.blend._choice import Judge, best_point
+from manylabel.lists import Lists, by_column
+from manylabel.losses import CountedCost, as_cost
+from manylabel.metrics import as_metric
+from manylabel.propensity import Propensity
+from manylabel.trees import FastXML, PfastreXML
+
+METRICS = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
+DEPTH = 50  # labels of each learner that are blended, more if more are asked for
+SHARE, MOST, FEWEST = 5, 5000, 20  # one row in 5 is held out; so many; of how many
+ROWS_AT_ONCE = 4096
+NEVER = -2.0  # the score of a label that no training row has
+
+
+class Blend(MultiLabelClassifier):
+    """Several learners as one: calibrated scores, weighed, times (1 / p)^tilt.
+
+    Each learner lists its best labels of a row. A score counts as the share of labels
+    that were true at this score on rows held out; the weights of the learners and the
+    tilt to labels of small propensity p are those that rank these rows best. Then all
+    learners are fitted again, to all rows.
+
+    Parameters
+    ----------
+    learners : sequence of estimators or None, default=None
+        None is ``OneVsRest()``, ``FastXML()`` and ``PfastreXML()``. They are cloned.
+    metrics : sequence of str, default=("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
+        What weights and tilt are chosen for: the mean and the least of the ratios to
+        the best that a learner alone has.
+    propensity : Propensity, array of shape (n_labels,), float or None, default=None
+        How probable it is that a true label is recorded, in (0, 1]. None fits
+        ``Propensity()`` to ``Y``.
+    cost : str or object with ``from_counts``, default="f1"
+        What the threshold of ``predict`` is to make small, on rows held out.
+    n_jobs : int or None, default=None
+        Threads of the learners that name none; None is 1, -1 all cores.
+    random_state : int, Generator, RandomState or None, default=0
+        Seeds the choice of rows that are held out: one in five, at most 5,000. Of fewer
+        than 20 rows none is: the learners are tried on the rows that they learnt.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        Column numbers of ``Y``.
+    members_ : list of estimators
+        The learners, fitted.
+    weights_ : ndarray of shape (n_learners,)
+        Their weights, which sum to 1.
+    tilt_ : float
+        Power of 1 / p.
+    curves_ : ndarray of shape (n_learners, 2, n_knots)
+        Scores of each learner, and the share of true labels there.
+    gain_ : ndarray of shape (n_labels,)
+        1 / p.
+    threshold_ : float
+        What a label must exceed to be predicted.
+    seen_ : ndarray of shape (n_labels,)
+        Whether a training row had the label. Others rank last.
+
+    Notes
+    -----
+    Scores are less ``threshold_``: those above 0 are predicted.
+
+    Examples
+    --------
+    >>> from manylabel import FastXML, OneVsRest, make_corpus
+    >>> corpus = make_corpus(n_rows=300, n_labels=10, random_state=0)
+    >>> learners = [OneVsRest(), FastXML(n_trees=5)]
+    >>> model = Blend(learners, metrics=["P@1"]).fit(corpus.X, corpus.Y)
+    >>> float(model.weights_.sum())
+    1.0
+    >>> model.predict_topk(corpus.X, k=3).nnz
+    900
+    """
+
+    members_: list[Any]
+    weights_: Floats
+    tilt_: float
+    curves_: Floats
+    gain_: Floats
+    threshold_: float
+    seen_: Bools
+
+    def __init__(
+        self,
+        learners: Sequence[Any] | None = None,
+        *,
+        metrics: Sequence[str] = METRICS,
+        propensity: Any = None,
+        cost: Any = "f1",
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+    ) -> None:
+        self.learners = learners
+        self.metrics = metrics
+        self.propensity = propensity
+        self.cost = cost
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
+        """Choose weights and tilt on rows held out, then fit the learners to all.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        Y : array or sparse array of shape (n_rows, n_labels)
+            Labels, 0/1.
+
+        Returns
+        -------
+        Blend
+            Itself.
+        """
+        self._check_parameters()
+        with self._undo_on_error():
+            rows, labels = self._begin_fit(X, Y)
+            self.seen_ = np.bincount(labels.indices, minlength=labels.shape[1]) > 0
+            given = self.propensity
+            given = Propensity().fit(labels) if given is None else given
+            self.gain_ = 1 / _validation.propensities(given, labels.shape[1])
+            held, rest = self._parts(rows.shape[0])
+            pilots = [m.fit(rows[rest], labels[rest]) for m in self._fresh()]
+            self._choose(pilots, rows[held], labels[held])
+            self.members_ = [m.fit(rows, labels) for m in self._fresh()]
+        return self
+
+    def _fresh(self) -> list[Any]:
+        """Return unfitted learners."""
+        usual = (OneVsRest(), FastXML(), PfastreXML())
+        learners = [clone(m) for m in (self.learners or usual)]
+        for learner in learners:
+            if getattr(learner, "n_jobs", 1) is None:
+                learner.n_jobs = self.n_jobs
+        return learners
+
+    def _parts(self, n_rows: int) -> tuple[Ints, Ints]:
+        """Return the rows held out, and the others."""
+        seed = int(parallel.spawn_seeds(self.random_state, 1)[0])
+        order = np.random.default_rng(seed).permutation(n_rows)
+        if n_rows < FEWEST:
+            return order, order
+        n_held = min(n_rows // SHARE, MOST)
+        return np.sort(order[:n_held]), np.sort(order[n_held:])
+
+    def _choose(self, pilots: list[Any], X: CSR, Y: CSR) -> None:
+        lists = [pilot.predict_topk(X, DEPTH) for pilot in pilots]
+        self.curves_ = np.stack([_curve(scores, Y) for scores in lists])
+        candidates = Candidates.of(lists, self.curves_)
+        judge = Judge(candidates, Y, self.gain_, tuple(self.metrics))
+        weights, self.tilt_ = best_point(judge, len(pilots))
+        self.weights_ = np.array(weights)
+        scores = candidates.blended(self.weights_, self.gain_**self.tilt_)
+        cost: Any = as_cost(self.cost)
+        self.threshold_ = thresholds.best_threshold(scores, Y, self.gain_, cost)
+
+    def _blended(self, X: CSR, depth: int) -> Lists:
+        """Return the scores of the labels that a learner lists, less the threshold."""
+        lists = [member.predict_topk(X, depth) for member in self.members_]
+        candidates = Candidates.of(lists, self.curves_)
+        scores = candidates.blended(self.weights_, self.gain_**self.tilt_)
+        scores.values[~self.seen_[scores.labels]] = NEVER
+        return scores._replace(values=scores.values - np.float32(self.threshold_))
+
+    def _others(self) -> Singles:
+        """Return the scores of labels not listed: those seen in training, the rest."""
+        return np.array([-1, NEVER], np.float32) - np.float32(self.threshold_)
+
+    def _scores(self, X: CSR) -> Array:
+        scores, (seen, unseen) = self._blended(X, DEPTH), self._others()
+        out = np.tile(np.where(self.seen_, seen, unseen), (X.shape[0], 1))
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(scores.indptr))
+        out[rows, scores.labels] = scores.values
+        return out
+
+    def _topk(self, X: CSR, k: int) -> CSR:
+        n_labels = len(self.classes_)
+        scores = self._blended(X, max(k, DEPTH))
+        columns = np.empty((X.shape[0], min(k, n_labels)), np.int32)
+        best = np.empty(columns.shape, np.float32)
+        topk.filled_rows(*(*scores, self.seen_, self._others(), columns, best))
+        return by_column(columns, best, n_labels)
+
+    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
+        n_labels, n_members = len(self.classes_), len(self.members_)
+        return {
+            "weights_": (n_members,),
+            "curves_": (n_members, 2, self.curves_.shape[-1]),
+            "gain_": (n_labels,),
+            "seen_": (n_labels,),
+        }
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        for member in self.members_:
+            for name in ("n_features_in_", "classes_"):
+                if not np.array_equal(getattr(member, name), getattr(self, name)):
+                    raise ValueError(f"{name} must be the same for all members_.")
+
+    def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
+        return cut(X, ROWS_AT_ONCE)
+
+    def _n_jobs(self) -> int | None:
+        return None  # the learners have the threads
+
+    def _check_parameters(self) -> None:
+        for name in self.metrics:
+            as_metric(name)
+        if not isinstance(as_cost(self.cost), CountedCost):
+            raise ValueError(
+                "cost must depend on counts: a name or an object with from_counts. "
+                f"Got {self.cost!r}."
+            )
+
+
+def _curve(scores: CSR, Y: CSR) -> Floats:
+    """Return the calibration of a learner by the labels that it lists."""
+    columns = scores.indices.reshape(scores.shape[0], -1)
+    hits = np.empty(columns.shape, np.bool_)
+    ranking.find_hits(Y.indptr, Y.indices, columns, hits)
+    return calibration(scores.data, hits.ravel())

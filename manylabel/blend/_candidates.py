@@ -1,0 +1,41 @@
+"""The labels that at least one of several learners thinks of."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from manylabel._typing import CSR, Array, Floats, Ints
+from manylabel.blend._calibration import shares_of
+from manylabel.lists import Lists
+
+
+class Candidates(NamedTuple):
+    """Labels of each row, by column, and what each learner makes of them."""
+
+    indptr: Ints
+    labels: Array
+    shares: Floats  # (n_pairs, n_learners); 0 for a label that a learner did not list
+
+    @classmethod
+    def of(cls, lists: Sequence[CSR], curves: Floats) -> "Candidates":
+        """Return the labels of all lists, with calibrated scores."""
+        n_rows, n_labels = lists[0].shape
+        keys = [
+            np.repeat(np.arange(n_rows) * n_labels, np.diff(scores.indptr))
+            + scores.indices
+            for scores in lists
+        ]
+        pairs, places = np.unique(np.concatenate(keys), return_inverse=True)
+        shares = np.zeros((len(pairs), len(lists)))
+        ends = np.cumsum([len(some) for some in keys])
+        parts = np.split(places, ends[:-1])
+        for n, (at, scores) in enumerate(zip(parts, lists, strict=True)):
+            shares[at, n] = shares_of(scores.data, curves[n])
+        indptr = np.searchsorted(pairs, np.arange(n_rows + 1) * n_labels)
+        return cls(indptr, (pairs % n_labels).astype(np.int32), shares)
+
+    def blended(self, weights: Floats, gain: Floats) -> Lists:
+        """Return the weighted shares of the labels, times their gains."""
+        values = (self.shares @ weights) * gain[self.labels]
+        return Lists(self.indptr, self.labels, values.astype(np.float32))

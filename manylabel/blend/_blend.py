@@ -229,6 +229,16 @@ class Blend(MultiLabelClassifier):
         return None  # the learners have the threads
 
     def _check_parameters(self) -> None:
+        if self.learners is not None and not len(self.learners):
+            raise ValueError("learners must have at least one. Got none.")
+        for learner in self.learners or ():
+            if not isinstance(learner, MultiLabelClassifier):
+                raise TypeError(
+                    "learners must be multi-label learners of this package. "
+                    f"Got {learner!r}."
+                )
+        if not len(self.metrics):
+            raise ValueError("metrics must name at least one. Got none.")
         for name in self.metrics:
             as_metric(name)
         if not isinstance(as_cost(self.cost), CountedCost):

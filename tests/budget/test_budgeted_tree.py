@@ -10,19 +10,10 @@ from manylabel import BudgetedTree, load
 from manylabel.budget import _budgeted_tree
 from manylabel.budget._grower import Tree
 
-FOLDS = dict.fromkeys(
-    [
-        "check_sample_weight_equivalence_on_dense_data",
-        "check_sample_weight_equivalence_on_sparse_data",
-    ],
-    "folds are drawn among the rows, so a row twice is not a row of weight two",
-)
 GIVEN = {"budget": 1, "max_planes": 1, "C": 1.0, "random_state": 0}
 
 
-@parametrize_with_checks(
-    [BudgetedTree()], expected_failed_checks=lambda _: FOLDS, xfail_strict=True
-)
+@parametrize_with_checks([BudgetedTree()])
 def test_sklearn_contract(estimator, check):
     check(estimator)
 

@@ -10,6 +10,7 @@ from .budget import AnnotationTree as AnnotationTree
 from .budget import BudgetedClassifier as BudgetedClassifier
 from .budget import BudgetedTree as BudgetedTree
 from .budget import PowersetTree as PowersetTree
+from .cutoffs import Cutoffs as Cutoffs
 from .data import Corpus as Corpus
 from .data import Dataset as Dataset
 from .data import LabelSpace as LabelSpace

@@ -5,18 +5,30 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
+from manylabel import parallel
 from manylabel._kernels import ranking, topk
-from manylabel._typing import CSR, Array, Floats, Ints, Singles
+from manylabel._typing import CSR, Array, Floats, Ints, RandomState, Singles
 from manylabel.lists import Lists
 from manylabel.losses import CountedCost
 
 DEPTH = 200  # labels a row may be given when a threshold is chosen
+SHARE, MOST, FEWEST = 5, 5000, 20  # one row in 5 is held out; so many; of how many
+
+
+def held_out(n_rows: int, seed: RandomState) -> tuple[Ints, Ints]:
+    """Return rows to hold out, and the others; both are all rows if there are few."""
+    rng = np.random.default_rng(int(parallel.spawn_seeds(seed, 1)[0]))
+    order = rng.permutation(n_rows)
+    if n_rows < FEWEST:
+        return np.sort(order), np.sort(order)
+    n_held = min(n_rows // SHARE, MOST)
+    return np.sort(order[:n_held]), np.sort(order[n_held:])
 
 
 def matching_threshold(scores: Lists, n_labels: float) -> float:
     """Return what so many scores exceed, of all rows together."""
     ranked = -np.sort(-scores.values)
-    return _below(ranked, min(round(n_labels), len(ranked)))
+    return below(ranked, min(round(n_labels), len(ranked)))
 
 
 def best_threshold(scores: Lists, Y: CSR, weights: Floats, cost: CountedCost) -> float:
@@ -28,7 +40,7 @@ def best_threshold(scores: Lists, Y: CSR, weights: Floats, cost: CountedCost) ->
     ranked = values[kept][order]
     total = np.concatenate([[0.0], np.cumsum(changes[kept][order])])
     total[1:-1][ranked[:-1] == ranked[1:]] = np.inf  # no threshold parts equal scores
-    return _below(ranked, int(total.argmin()))
+    return below(ranked, int(total.argmin()))
 
 
 def costs_of_heads(
@@ -108,7 +120,7 @@ def _ranked(scores: Lists, n_labels: int) -> tuple[Singles, Array]:
     return values, columns
 
 
-def _below(ranked: Array, n: int) -> float:
+def below(ranked: Array, n: int) -> float:
     """Return a number between the first ``n`` of descending scores and the others."""
     if len(ranked) == 0 or n == len(ranked):
         return float(np.nextafter(ranked[-1], -np.inf)) if len(ranked) else 0.0

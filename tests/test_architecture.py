@@ -19,7 +19,7 @@ LAYERS = [  # lowest first; names on one line are siblings and do not import eac
     {"losses", "propensity"},
     {"base", "metrics", "data", "thresholds"},
     {"online", "trees", "budget", "baselines"},
-    {"blend", "evaluation", "river", "testing"},
+    {"blend", "cutoffs", "evaluation", "river", "testing"},
     {"text"},
     {"server", "experiments"},
     {"cli"},

@@ -6,14 +6,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from manylabel import _validation, parallel, thresholds
+from manylabel import _validation, thresholds
 from manylabel._kernels import ranking, topk
 from manylabel._typing import (
     CSR,
     Array,
     Bools,
     Floats,
-    Ints,
     MatrixLike,
     RandomState,
     Singles,
@@ -31,7 +30,6 @@ from manylabel.trees import FastXML, PfastreXML
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
 DEPTH = 50  # labels of each learner that are blended, more if more are asked for
-SHARE, MOST, FEWEST = 5, 5000, 20  # one row in 5 is held out; so many; of how many
 ROWS_AT_ONCE = 4096
 NEVER = -2.0  # the score of a label that no training row has
 
@@ -144,7 +142,7 @@ class Blend(MultiLabelClassifier):
             given = self.propensity
             given = Propensity().fit(labels) if given is None else given
             self.gain_ = 1 / _validation.propensities(given, labels.shape[1])
-            held, rest = self._parts(rows.shape[0])
+            held, rest = thresholds.held_out(rows.shape[0], self.random_state)
             pilots = [m.fit(rows[rest], labels[rest]) for m in self._fresh()]
             self._choose(pilots, rows[held], labels[held])
             self.members_ = [m.fit(rows, labels) for m in self._fresh()]
@@ -158,15 +156,6 @@ class Blend(MultiLabelClassifier):
             if getattr(learner, "n_jobs", 1) is None:
                 learner.n_jobs = self.n_jobs
         return learners
-
-    def _parts(self, n_rows: int) -> tuple[Ints, Ints]:
-        """Return the rows held out, and the others."""
-        seed = int(parallel.spawn_seeds(self.random_state, 1)[0])
-        order = np.random.default_rng(seed).permutation(n_rows)
-        if n_rows < FEWEST:
-            return order, order
-        n_held = min(n_rows // SHARE, MOST)
-        return np.sort(order[:n_held]), np.sort(order[n_held:])
 
     def _choose(self, pilots: list[Any], X: CSR, Y: CSR) -> None:
         lists = [pilot.predict_topk(X, DEPTH) for pilot in pilots]

@@ -1,0 +1,127 @@
+"""Cut-offs, against trying every one."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from manylabel import Cutoffs, FastXML, OneVsRest, load, make_corpus
+from manylabel.cutoffs import Pairs, cut_off
+from manylabel.losses import as_cost
+
+
+@st.composite
+def columns(draw):
+    """Return scores of one label, many of them equal, and which rows have it."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows = draw(st.integers(1, 12))
+    scores = rng.integers(1, 6, (n_rows, 1)).astype(np.float32)
+    return scores, (rng.random((n_rows, 1)) < 0.4).astype(np.float32)
+
+
+def chosen(scores, Y, goal, share=0.0):
+    pairs = Pairs.of(sp.csr_array(scores), sp.csr_array(Y), per_label=True)
+    return cut_off(pairs, goal, share)[0]
+
+
+def every(scores):
+    return [-np.inf, *(scores + 0.5).ravel()]
+
+
+def precision(scores, Y, cut):
+    return Y[scores > cut].mean() if (scores > cut).any() else 0.0
+
+
+@given(columns(), st.sampled_from([0.3, 0.5, 0.9]))
+def test_precision_is_met_by_as_many_labels_as_can_be(problem, share):
+    scores, Y = problem
+    cut = chosen(scores, Y, "precision", share)
+    good = [c for c in every(scores) if precision(scores, Y, c) >= share]
+    if good:
+        assert (scores > cut).sum() == max((scores > c).sum() for c in good)
+        assert precision(scores, Y, cut) >= share
+    else:
+        assert not (scores > cut).any()
+
+
+@given(columns(), st.sampled_from([0.3, 0.5, 1.0]))
+def test_recall_is_met_by_as_few_labels_as_can_be(problem, share):
+    scores, Y = problem
+    cut = chosen(scores, Y, "recall", share)
+    enough = [c for c in every(scores) if Y[scores > c].sum() >= share * Y.sum()]
+    enough += [np.inf] * int(Y.sum() == 0)
+    assert (scores > cut).sum() == min((scores > c).sum() for c in enough)
+
+
+@given(columns(), st.sampled_from(["f1", "accuracy", "hamming"]))
+def test_no_cut_off_costs_less(problem, name):
+    scores, Y = problem
+    cost = as_cost(name)
+
+    def charge(cut):
+        given_ = scores > cut
+        return cost.from_counts((Y * given_).sum(), Y.sum(), given_.sum(), len(Y))
+
+    best = chosen(scores, Y, cost)
+    assert charge(best) <= min(map(charge, [*every(scores), np.inf])) + 1e-12
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_corpus(n_rows=1500, n_labels=20, random_state=0)
+
+
+def test_precision_comes_near_on_new_rows():
+    corpus = make_corpus(n_rows=4000, n_labels=20, random_state=0)
+    model = Cutoffs(target="precision=0.8").fit(corpus.X[:2000], corpus.Y[:2000])
+    given_, Y = model.predict(corpus.X[2000:]), corpus.Y[2000:]
+    assert given_.multiply(Y).sum() / given_.sum() == pytest.approx(0.8, abs=0.05)
+
+
+def test_labels_have_their_own_cutoffs_if_asked(corpus):
+    common = Cutoffs().fit(corpus.X, corpus.Y)
+    own = Cutoffs(per_label=True).fit(corpus.X, corpus.Y)
+    assert len(set(common.cutoffs_)) == 1 < len(set(own.cutoffs_))
+    best = own.predict_topk(corpus.X, k=3)
+    assert_array_equal(best.indices, own.learner_.predict_topk(corpus.X, 3).indices)
+
+
+def test_a_fitted_learner_keeps_its_ranking(corpus, tmp_path):
+    learner = FastXML(n_trees=3).fit(corpus.X[:1000], corpus.Y[:1000])
+    model = Cutoffs(target="recall=0.9").choose(
+        learner, corpus.X[1000:], corpus.Y[1000:]
+    )
+    assert model.learner_ is learner
+    model.save(tmp_path / "cut")
+    again = load(tmp_path / "cut")
+    assert_array_equal(again.cutoffs_, model.cutoffs_)
+    assert_array_equal(
+        again.predict(corpus.X).toarray(), model.predict(corpus.X).toarray()
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            {"target": "precision=2"},
+            "target must be precision= or recall= with a share",
+        ),
+        ({"target": "speed=0.5"}, "target must be precision= or recall= with a share"),
+        ({"target": lambda y, z: 0.0}, "target must depend on counts"),
+        ({"target": "beauty"}, "cost must be one of|must be"),
+        ({"learner": 3}, "learner must be a multi-label learner"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters, message, corpus):
+    with pytest.raises((TypeError, ValueError), match=message):
+        Cutoffs(**parameters).fit(corpus.X, corpus.Y)
+
+
+def test_a_learner_of_other_labels_is_refused(corpus):
+    model = Cutoffs().fit(corpus.X, corpus.Y)
+    model.learner_ = OneVsRest().fit(corpus.X, corpus.Y[:, :7])
+    with pytest.raises(ValueError, match="classes_ must be the same for learner_"):
+        Cutoffs().set_state(model.get_state())

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from manylabel import _validation
@@ -15,6 +15,7 @@ from manylabel.data.parquet import ParquetReader
 from manylabel.data.reader import Reader
 from manylabel.data.source import Source
 from manylabel.data.svmlight import SvmlightReader
+from manylabel.data.table import CsvReader, LibMultiLabelReader, TsvReader, tell_table
 from manylabel.data.xc import HEADER, XCReader
 from manylabel.exceptions import DataError
 
@@ -25,7 +26,11 @@ READERS: Mapping[str, type[Reader]] = {
     "meka": MekaReader,
     "jsonl": JsonlReader,
     "parquet": ParquetReader,
+    "csv": CsvReader,
+    "tsv": TsvReader,
+    "libmultilabel": LibMultiLabelReader,
 }
+TABLES = {".csv": "csv", ".tsv": "tsv"}
 PARQUET_MAGIC = b"PAR1"
 RELATION = re.compile(rb"^[ \t]*+@relation\b.*$", re.IGNORECASE | re.MULTILINE)
 LABELS = rb"[+-]?\d++(?:\.0*+)?(?:,[+-]?\d++(?:\.0*+)?)*+"
@@ -42,6 +47,9 @@ def read(
     n_features: int | None = None,
     zero_based: bool | Literal["auto"] = "auto",
     labels_from: str | os.PathLike[str] | None = None,
+    text_columns: str | Sequence[str] | None = None,
+    labels_column: str | Literal[False] | None = None,
+    label_separator: str | None = None,
     skip_bad_lines: bool = False,
 ) -> Dataset:
     r"""Read a data file into memory.
@@ -50,16 +58,18 @@ def read(
     ----------
     path : str or path-like
         The file; may be gzipped, whatever its name.
-    format : {"xc", "svmlight", "arff", "meka", "jsonl", "parquet"}, default=None
-        The format; None tells it by the content. See Notes.
+    format : {"xc", "svmlight", "arff", "meka", "jsonl", "parquet", "csv", "tsv", \
+"libmultilabel"} or None, default=None
+        The format; None tells it by the content, and where that could be anything by
+        the suffixes ``.csv`` and ``.tsv``, perhaps before ``.gz``. See Notes.
     label_names : sequence of str, str, path-like or None, default=None
-        Names of the labels, or a file with one a line (xc, svmlight). In jsonl and
-        parquet they fix the columns, and a label that is not among them is an error.
+        Names of the labels, or a file with one a line (xc, svmlight). With texts they
+        fix the columns, and a label that is not among them is an error.
     feature_names : sequence of str, str, path-like or None, default=None
         Names of the features, or a file with one a line (xc, svmlight).
     n_labels : int or None, default=None
-        Number of labels, where it is more than the file shows (svmlight, and jsonl
-        and parquet with numbered labels).
+        Number of labels, where it is more than the file shows (svmlight, and texts
+        with numbered labels).
     n_features : int or None, default=None
         Number of features, where it is more than the file shows (svmlight).
     zero_based : bool or "auto", default="auto"
@@ -67,6 +77,16 @@ def read(
         Do not rely on "auto" for the parts of one data set: a part may lack it.
     labels_from : str, path-like or None, default=None
         The XML file that names the labels (arff); None looks beside the file.
+    text_columns : str, sequence of str or None, default=None
+        The columns of the text (jsonl, parquet, csv, tsv), joined by a newline. None is
+        ``text``, or else ``title`` and one of ``content``, ``description``, ``body``.
+    labels_column : str, False or None, default=None
+        The column of the labels (jsonl, parquet, csv, tsv). None is ``labels``,
+        ``tags`` or ``target_ind``; False reads no labels, as for texts to be tagged.
+    label_separator : str or None, default=None
+        What separates labels that are a string; spaces around a label do not count.
+        None is a comma in csv and tsv and a blank in libmultilabel; jsonl and parquet
+        then have lists only.
     skip_bad_lines : bool, default=False
         Whether to leave bad lines out and warn ``SkippedLines`` with their number and
         the first few errors, in place of raising DataError at the first.
@@ -83,8 +103,16 @@ def read(
     from 0, and a file of +1 and -1 has one label. ``arff`` is Mulan's, with an XML file
     of the same name (or without ``-train``, ``-test``); ``meka`` has ``-C n`` in its
     relation. In both a missing ``?`` is read as 0, and nominal features other than
-    ``{0,1}`` become one column per value. ``jsonl`` and ``parquet`` hold ``text``,
-    ``labels`` and perhaps ``id``, and give ``texts`` and no ``X``.
+    ``{0,1}`` become one column per value.
+
+    All others hold texts with labels and perhaps an ``id``, and give ``texts`` and no
+    ``X``. ``jsonl`` has an object a line. ``csv`` and ``tsv`` have a header; a field
+    may stand in quotes, with line ends and doubled quotes in it, and a csv whose header
+    has no comma is separated by semicolons. Their labels are names, even if they look
+    like numbers; a field that is a whole list of strings, as ``['a', 'b']``, is taken
+    as such. ``libmultilabel`` has no header and no quotes: identifier, tab, labels
+    separated by blanks, tab, text. Nothing in it tells it from another table, so it
+    must be asked for.
 
     Examples
     --------
@@ -104,6 +132,9 @@ def read(
         n_features=n_features,
         zero_based=zero_based,
         labels_from=labels_from,
+        text_columns=text_columns,
+        labels_column=labels_column,
+        label_separator=label_separator,
         skip_bad_lines=skip_bad_lines,
     ).read()
 
@@ -145,6 +176,10 @@ def tell_format(source: Source) -> str:
     line = head.lstrip(b"\r\n").partition(b"\n")[0]
     if ROW.match(line):
         return "svmlight"
+    path = source.path
+    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if table := tell_table(line) or TABLES.get(suffix):
+        return table
     start = line[:40].decode("ascii", "backslashreplace")
     known = ", ".join(READERS)
     raise DataError(source.path, f"expected one of {known}, found {start!r}.", line=1)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from manylabel.data.records import Layout, RecordReader
+from manylabel.data.records import RecordReader
 from manylabel.exceptions import MissingExtra
 
 BATCH = 4096
@@ -13,7 +13,7 @@ BUFFER = 1 << 16
 class ParquetReader(RecordReader):
     """Read records from a Parquet file, page by page.
 
-    Columns are told by name, as the fields of :class:`RecordReader`; all others are
+    Columns are told by name, as the fields of JSON lines; all others are
     left unread. A bad row is reported by its number, counted from 1.
     """
 
@@ -33,7 +33,7 @@ class ParquetReader(RecordReader):
             with parquet.ParquetFile(
                 path, buffer_size=BUFFER, pre_buffer=False
             ) as file:
-                fields = Layout.of(file.schema_arrow.names).fields
+                fields = self.lay_out(file.schema_arrow.names).fields
                 for batch in file.iter_batches(BATCH, columns=fields):
                     yield enumerate(batch.to_pylist(), start=n_rows + 1)
                     n_rows += len(batch)

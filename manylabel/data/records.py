@@ -1,16 +1,17 @@
 """Records with a text and its labels, whatever file they come from."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from manylabel._typing import Array
 from manylabel.data.columns import MAX_COLUMNS, Names, read_names, width
 from manylabel.data.dataset import Dataset
+from manylabel.data.layout import Layout
 from manylabel.data.reader import Reader
 from manylabel.data.rows import Rows
 from manylabel.data.source import Source
@@ -22,14 +23,16 @@ Row: TypeAlias = tuple[str, str, list[int]]  # identifier, text and columns of l
 class RecordReader(Reader):
     """Read texts with labels, one record a row.
 
-    The first record tells which fields there are: ``id`` or ``uid``, which may be
-    absent; ``text``, or ``title`` and ``content``, joined by a blank; ``labels`` or
-    ``target_ind``, a list. Labels that are strings are names, and the columns are the
-    names in sorted order or those of ``label_names``. Labels that are integers are
-    columns counted from 0. A file has one kind of labels.
+    The first record tells which fields there are; see :class:`Layout`. Labels that are
+    strings are names, and the columns are the names in sorted order or those of
+    ``label_names``. Labels that are integers are columns counted from 0. A file has one
+    kind of labels.
     """
 
-    OPTIONS = frozenset({"label_names", "n_labels"})
+    OPTIONS = frozenset(
+        {"label_names", "n_labels", "text_columns", "labels_column", "label_separator"}
+    )
+    SEPARATOR: ClassVar[str | None] = None  # of labels in a string
 
     def __init__(
         self,
@@ -37,13 +40,21 @@ class RecordReader(Reader):
         *,
         label_names: Names | None = None,
         n_labels: int | None = None,
+        text_columns: str | Sequence[str] | None = None,
+        labels_column: str | Literal[False] | None = None,
+        label_separator: str | None = None,
         skip_bad_lines: bool = False,
     ) -> None:
         super().__init__(source, skip_bad_lines=skip_bad_lines)
+        if label_separator == "":
+            raise ValueError("label_separator must be at least one character. Got ''.")
         names = read_names(label_names)
         self._given_labels = width(n_labels, names, "n_labels")
         self._vocabulary = Vocabulary(names)
-        self.settled = names is not None
+        self.settled = names is not None or labels_column is False
+        texts = [text_columns] if isinstance(text_columns, str) else text_columns
+        separator = self.SEPARATOR if label_separator is None else label_separator
+        self._wanted = (texts, labels_column, separator)
         self._layout: Layout | None = None
 
     @abstractmethod
@@ -75,6 +86,11 @@ class RecordReader(Reader):
         ids = tuple(rows.ids) if len(rows.ids) else None
         return Dataset(None, rows.labels(n_labels), None, names, ids, tuple(rows.texts))
 
+    def lay_out(self, fields: Iterable[str]) -> Layout:
+        """Choose among the fields of the file, or raise ValueError."""
+        self._layout = Layout.of(fields, *self._wanted)
+        return self._layout
+
     def _flat(self, rows: list[Row]) -> Rows:
         y_indptr = [0, *accumulate(len(labels) for _, _, labels in rows)]
         y_indices = [column for _, _, labels in rows for column in labels]
@@ -92,57 +108,11 @@ class RecordReader(Reader):
     def _row(self, line: int, record: Mapping[str, Any]) -> Iterator[Row]:
         """Yield the identifier, text and columns of a record unless it is bad."""
         try:
-            if self._layout is None:
-                self._layout = Layout.of(record)
-            layout = self._layout
+            layout = self._layout or self.lay_out(record)
             identity, text = layout.identity(record), layout.text(record)
-            yield identity, text, self._vocabulary.columns(record.get(layout.labels))
+            yield identity, text, self._vocabulary.columns(layout.label_list(record))
         except ValueError as error:
             self.bad_lines.add(str(error), line)
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Which fields of a record hold its identifier, text and labels."""
-
-    id: str | None
-    texts: tuple[str, ...]
-    labels: str
-
-    @classmethod
-    def of(cls, fields: Iterable[str]) -> "Layout":
-        """Choose by the names of the fields, or raise ValueError."""
-        names = set(fields)
-        ids = [name for name in ("id", "uid") if name in names]
-        labels = [name for name in ("labels", "target_ind") if name in names]
-        choice = ("text",) if "text" in names else ("title", "content")
-        texts = [name for name in choice if name in names]
-        if not texts or not labels:
-            raise ValueError(
-                "expected the fields 'text' and 'labels', or 'title', 'content' and "
-                f"'target_ind', found {sorted(names)!r:.80}."
-            )
-        return cls(ids[0] if ids else None, tuple(texts), labels[0])
-
-    @property
-    def fields(self) -> list[str]:
-        """All the fields that are read."""
-        return [*([] if self.id is None else [self.id]), *self.texts, self.labels]
-
-    def identity(self, record: Mapping[str, Any]) -> str:
-        """Return the identifier of a record; none is an empty string."""
-        value = "" if self.id is None else record.get(self.id)
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise ValueError(f"expected a string in {self.id!r}, found {value!r:.40}.")
-        return str(value)
-
-    def text(self, record: Mapping[str, Any]) -> str:
-        """Return the text of a record, its parts joined by a blank."""
-        parts = [record.get(name) for name in self.texts]
-        for name, part in zip(self.texts, parts, strict=True):
-            if not isinstance(part, str):
-                raise ValueError(f"expected a string in {name!r}, found {part!r:.40}.")
-        return " ".join(part for part in parts if part)
 
 
 class Vocabulary:
@@ -168,10 +138,8 @@ class Vocabulary:
             self._ranks[places] = np.arange(len(places))
         return self._sorted
 
-    def columns(self, labels: Any) -> list[int]:
+    def columns(self, labels: list[Any]) -> list[int]:
         """Return the columns of one row's labels, or raise ValueError."""
-        if not isinstance(labels, list):
-            raise ValueError(f"expected a list of labels, found {labels!r:.40}.")
         if not labels:
             return []
         kind = self._kind or type(labels[0])

@@ -1,7 +1,7 @@
 """Data files that are larger than memory."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Literal
 
@@ -23,15 +23,18 @@ def iter_chunks(
     n_features: int | None = None,
     zero_based: bool | Literal["auto"] = "auto",
     labels_from: str | os.PathLike[str] | None = None,
+    text_columns: str | Sequence[str] | None = None,
+    labels_column: str | Literal[False] | None = None,
+    label_separator: str | None = None,
     skip_bad_lines: bool = False,
 ) -> Iterator[Dataset]:
     r"""Read a data file in pieces that all have the same columns.
 
     One chunk is in memory at a time, whatever the size of the file. Where the header
     does not tell the columns, the file is read twice, first to find them: svmlight,
-    unless ``n_labels``, ``n_features`` and ``zero_based`` are given; jsonl and parquet,
-    unless ``label_names`` is. In one pass, the chunks before a bad line come before
-    its error.
+    unless ``n_labels``, ``n_features`` and ``zero_based`` are given; texts, unless
+    ``label_names`` is given or ``labels_column`` is False. In one pass, the chunks
+    before a bad line come before its error.
 
     Parameters
     ----------
@@ -41,6 +44,8 @@ def iter_chunks(
         Rows per chunk; the last may have fewer. A file without rows is one chunk, which
         has its columns.
     format, label_names, feature_names, n_labels, n_features, zero_based, labels_from
+        As in :func:`manylabel.read`.
+    text_columns, labels_column, label_separator
         As in :func:`manylabel.read`.
     skip_bad_lines : bool, default=False
         As in :func:`manylabel.read`; the warning comes after the last chunk.
@@ -71,6 +76,9 @@ def iter_chunks(
         n_features=n_features,
         zero_based=zero_based,
         labels_from=labels_from,
+        text_columns=text_columns,
+        labels_column=labels_column,
+        label_separator=label_separator,
         skip_bad_lines=skip_bad_lines,
     )
     return reader.chunks(int(n_rows))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from manylabel import _validation
-from manylabel.data import arff, jsonl, svmlight, xc
+from manylabel.data import arff, jsonl, svmlight, table, xc
 from manylabel.data.dataset import Dataset
 
 WRITERS: Mapping[str, Callable[[Dataset], Iterator[str]]] = {
@@ -18,6 +18,8 @@ WRITERS: Mapping[str, Callable[[Dataset], Iterator[str]]] = {
     "svmlight": svmlight.lines,
     "meka": arff.meka_lines,
     "jsonl": jsonl.lines,
+    "csv": table.lines,
+    "tsv": table.tsv_lines,
 }
 SUFFIXES = {
     ".txt": "xc",
@@ -25,6 +27,8 @@ SUFFIXES = {
     ".svmlight": "svmlight",
     ".arff": "meka",
     ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
 }
 
 
@@ -42,16 +46,17 @@ def write(
         What to write.
     path : str or path-like
         The file; gzipped if its name ends with ``.gz``.
-    format : {"xc", "svmlight", "meka", "jsonl"} or None, default=None
+    format : {"xc", "svmlight", "meka", "jsonl", "csv", "tsv"} or None, default=None
         None chooses by the suffix before ``.gz``: ``.txt`` (xc), ``.svm`` or
-        ``.svmlight``, ``.arff`` (meka), ``.jsonl``.
+        ``.svmlight``, ``.arff`` (meka), ``.jsonl``, ``.csv``, ``.tsv``.
 
     Notes
     -----
     Each format holds what it can: xc and svmlight the numbers without any names, meka
-    the numbers and the names of columns, jsonl ``ids``, ``texts`` and labels. svmlight
-    tells no widths: read it with ``n_features`` and ``n_labels`` where the last
-    columns may be empty.
+    the numbers and the names of columns, jsonl, csv and tsv ``ids``, ``texts`` and
+    labels. In csv and tsv labels are separated by commas, so none may have one.
+    svmlight tells no widths: read it with ``n_features`` and ``n_labels`` where the
+    last columns may be empty.
 
     Examples
     --------

@@ -24,6 +24,8 @@ VALID = {
     "arff": ARFF,
     "meka": ARFF.replace(b"@relation x", b"@relation 'x: -C 1'"),
     "jsonl": b'{"text": "x", "labels": ["a"]}\n{"text": "\xc3\xa9", "labels": []}\n',
+    "csv": b'id,text,labels\n1,"a ""b"",\nc","x, y"\r\n\n2,\xc3\xa9,\n',
+    "tsv": b'text\tlabels\n"a\tb"\tx,y\nc\t\n',
 }
 # Without the time, or the names of tests would differ between workers.
 ZIPPED = gzip.compress(VALID["xc"], mtime=0)
@@ -56,6 +58,9 @@ def test_the_format_is_told_by_content(put, name, zipped):
         (b"% Weka\n\n@RELATION weka.filters-C5\n", "arff"),
         (b'@relation "Music: -split 3 -C -6"\r\n', "meka"),
         (b"@relation Music:-C\t6", "meka"),
+        (b"title,body,tags\n", "csv"),
+        (b'"labels";"text"\r\n', "csv"),
+        (b"text, with a comma\tlabels\ttext\n", "tsv"),
     ],
 )
 def test_sparing_files_are_told_too(put, content, name):
@@ -70,7 +75,7 @@ def test_sparing_files_are_told_too(put, content, name):
         (gzip.compress(b"", mtime=0), "expected data, found an empty file"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "text or Parquet, found a binary file"),
         ("0 1:1\n".encode("utf-16"), "text or Parquet, found a binary file"),
-        (b"id\ttext\tlabels\n", "expected one of xc, svmlight, .*, found 'id"),
+        (b"id\ttext\tnotes\n", "expected one of xc, svmlight, .*, found 'id"),
         (b"\xff\xfe\xfd hello", r"expected one of .* found '.*xff"),
         (b"5 10\n", "expected one of .* found '5 10'"),
         (ZIPPED[:-9], "expected a whole gzip file, found damage"),
@@ -114,8 +119,8 @@ def test_a_pipe_is_refused_before_any_byte_of_it_is_lost(tmp_path):
 
 def test_options_that_mean_nothing_are_refused(put):
     path = put(VALID["xc"])
-    with pytest.raises(ValueError, match=r"format must be one of xc, .*Got 'csv'"):
-        read(path, format="csv")
+    with pytest.raises(ValueError, match=r"format must be one of xc, .*Got 'xls'"):
+        read(path, format="xls")
     with pytest.raises(ValueError, match="n_labels must be left out for xc files"):
         read(path, n_labels=3)
     with pytest.raises(ValueError, match="labels_from must be left out for svmlight"):

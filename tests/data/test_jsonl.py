@@ -34,7 +34,7 @@ def test_names_become_sorted_columns(put):
 def test_the_raw_files_of_the_repository(put):
     data = read(put(RAW))
     assert data.ids == ("B00", "B01")
-    assert data.texts == ("A title and text", "Alone")
+    assert data.texts == ("A title\nand text", "Alone")
     assert data.label_names is None
     assert_array_equal(data.Y.toarray(), [[1, 0, 0, 1], [0, 1, 0, 0]])
     assert read(put(RAW), n_labels=9).n_labels == 9
@@ -82,7 +82,7 @@ def test_whole_and_chunks_follow_the_label_space(put, rows):
         ('{"text": "x"}', "line 2: expected a list of labels, found None"),
         (
             '{"text": "x", "labels": "a"}',
-            "line 2: expected a list of labels, found 'a'",
+            "line 2: expected a list of labels, or label_separator, found 'a'",
         ),
         (
             '{"text": 5, "labels": ["a"]}',
@@ -104,8 +104,8 @@ def test_bad_lines_are_refused_or_skipped(put, line, reason):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ('{"labels": ["a"]}', r"expected the fields 'text' and 'labels'.*\['labels'\]"),
-        ('{"text": "a"}', r"expected the fields 'text' and 'labels'.*\['text'\]"),
+        ('{"labels": ["a"]}', r"the text in a field 'text', or .*\['labels'\]"),
+        ('{"text": "a"}', r"the labels in a field 'labels', .*\['text'\]"),
         (
             '{"id": null, "text": "", "labels": []}',
             "expected a string in 'id', found N",

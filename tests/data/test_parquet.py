@@ -43,7 +43,7 @@ def test_several_texts_and_numbered_labels(table):
     data = read(
         table({"title": ["a"], "content": ["b"], "target_ind": [[2]]}), n_labels=5
     )
-    assert data.texts == ("a b",)
+    assert data.texts == ("a\nb",)
     assert data.Y.indices.tolist() == [2]
     assert data.n_labels == 5
 
@@ -73,7 +73,7 @@ def test_memory_does_not_grow_with_the_file(put, row_group_size):
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ({"text": ["a"]}, "expected the fields 'text' and 'labels'"),
+        ({"text": ["a"]}, "expected the labels in a field 'labels'"),
         ({"text": ["a", None], "labels": [["x"], ["x"]]}, "line 2: expected a string"),
         ({"text": ["a"], "labels": ["x"]}, "line 1: expected a list of labels"),
     ],

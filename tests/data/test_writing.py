@@ -133,7 +133,7 @@ def test_one_label_and_empty_rows_survive_svmlight(put):
         (Dataset([[1.0]], [[1]]), "set.jsonl", "dataset must have texts"),
         (Dataset([[1.0]], np.ones((1, 0))), "set.arff", "dataset must have labels"),
         (Dataset([[1.0]], [[1]], ["a"], ["a"]), "set.arff", "must all differ for ARFF"),
-        (Dataset([[1.0]], [[1]]), "set.csv", "path must end with one of .txt, .svm"),
+        (Dataset([[1.0]], [[1]]), "set.xls", "path must end with one of .txt, .svm"),
         (Dataset([[1.0]], [[1]]), "set.gz", "path must end with one of"),
     ],
 )

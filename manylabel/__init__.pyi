@@ -20,6 +20,7 @@ from .data import read as read
 from .data import write as write
 from .evaluation import Report as Report
 from .evaluation import Run as Run
+from .evaluation import compare as compare
 from .evaluation import evaluate as evaluate
 from .evaluation import plot_tree as plot_tree
 from .evaluation import progressive as progressive

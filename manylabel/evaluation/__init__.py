@@ -1,6 +1,9 @@
 """Judging predictions: batch evaluation, streams, and their reports."""
 
 from manylabel.evaluation.batch import Evaluation, evaluate
+from manylabel.evaluation.bootstrap import RowwiseEvaluation
+from manylabel.evaluation.comparison import Comparison, Difference, compare
+from manylabel.evaluation.label_figures import LabelFigures
 from manylabel.evaluation.plots import plot_runs
 from manylabel.evaluation.progressive import progressive
 from manylabel.evaluation.report import Figure, Report
@@ -9,10 +12,15 @@ from manylabel.evaluation.tree_page import write_tree_html
 from manylabel.evaluation.tree_plot import plot_tree
 
 __all__ = [
+    "Comparison",
+    "Difference",
     "Evaluation",
     "Figure",
+    "LabelFigures",
     "Report",
+    "RowwiseEvaluation",
     "Run",
+    "compare",
     "evaluate",
     "plot_runs",
     "plot_tree",

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from manylabel import _validation
-from manylabel._typing import MatrixLike
+from manylabel._typing import Array, MatrixLike
 from manylabel.evaluation.report import Report
 from manylabel.losses import NAMED, CostLike
 from manylabel.losses.compared import Compared
@@ -107,7 +107,7 @@ class Evaluation:
         ]
         self._agree_on_kinds(scores is not None, predictions is not None)
         for metric, terms, view in taken:
-            metric.take(terms, view)
+            self._take(metric, terms, view)
         return self
 
     def merge(self, other: "Evaluation") -> Self:
@@ -122,6 +122,9 @@ class Evaluation:
     def report(self) -> Report:
         """Return the figures over all rows so far."""
         return Report.of(self._metrics())
+
+    def _take(self, metric: Metric, terms: Array, view: Any) -> None:
+        metric.take(terms, view)
 
     def _metrics(self) -> list[Metric]:
         has_scores, has_predictions = self._given or (False, False)

@@ -47,7 +47,22 @@ class Metric(ABC):
     @property
     def value(self) -> float:
         """The figure over all rows so far."""
-        return float(self._figure()) if self.n_rows else float("nan")
+        return float(self._figure(self._sums)) if self.n_rows else float("nan")
+
+    def resampled(self, sums: Array) -> Array:
+        """Return the figures that other rows, as many, would have had.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (n_resamples, n_sums)
+            What :meth:`terms` of those rows add up to.
+
+        Returns
+        -------
+        ndarray of shape (n_resamples,)
+            One figure for each line.
+        """
+        return self._figure(sums.T)
 
     @abstractmethod
     def update(self, Y: MatrixLike, scores: MatrixLike) -> Self:
@@ -91,9 +106,9 @@ class Metric(ABC):
     def _terms(self, view: Any) -> Array:
         """Return what each row adds to the sums, shape (n_rows, n_sums)."""
 
-    def _figure(self) -> float:
+    def _figure(self, sums: Array) -> Array:
         """Return the mean over rows of the first term."""
-        return float(self._sums[0] / self.n_rows)
+        return np.asarray(sums[0] / self.n_rows)
 
     def _accumulate(self, terms: Array) -> None:
         ranking.add_rows(terms, self._sums)
@@ -113,6 +128,9 @@ class LabelMetric(Metric):
         self._sums = terms if self.n_rows == 0 else self._sums + terms
 
 
-def ratio(numerator: Any, denominator: Any) -> float:
-    """Return the quotient, or 0 where nothing was there to be found."""
-    return float(numerator / denominator) if denominator else 0.0
+def ratio(numerator: Any, denominator: Any) -> Array:
+    """Return the quotients, or 0 where nothing was there to be found."""
+    found, there = np.asarray(numerator, float), np.asarray(denominator, float)
+    quotients: Array = np.zeros(there.shape)
+    np.divide(found, there, out=quotients, where=there != 0)
+    return quotients

@@ -71,10 +71,10 @@ class PropensityMetric(RankingMetric):
     def _gain(self, view: Ranked, gains: Floats) -> Floats:
         """Return what gains in ranked order are worth to each row."""
 
-    def _figure(self) -> float:
+    def _figure(self, sums: Array) -> Array:
         if not self.normalised:
-            return super()._figure()
-        return min(ratio(*self._sums), 1.0)  # the two sums may round differently
+            return super()._figure(sums)
+        return np.minimum(ratio(*sums), 1.0)  # the two sums may round differently
 
 
 class PSPAtK(PropensityMetric):

@@ -70,8 +70,8 @@ class PrecisionAtK(RankingMetric):
     def _terms(self, view: Ranked) -> Array:
         return view.n_hits(self.k)[:, None]
 
-    def _figure(self) -> float:
-        return super()._figure() / self.k
+    def _figure(self, sums: Array) -> Array:
+        return super()._figure(sums) / self.k
 
 
 class NDCGAtK(RankingMetric):
@@ -174,8 +174,8 @@ class CoverageAtK(RankingMetric, LabelMetric):
             ]
         )
 
-    def _figure(self) -> float:
-        found, occurring = np.count_nonzero(self._sums, axis=1)
+    def _figure(self, sums: Array) -> Array:
+        found, occurring = np.count_nonzero(sums, axis=1)
         return ratio(found, occurring)
 
 

@@ -74,8 +74,8 @@ class MicroF1(SetMetric):
     def _terms(self, view: Compared) -> Array:
         return np.stack([2 * view.hits, view.n_true + view.n_predicted], axis=1)
 
-    def _figure(self) -> float:
-        return ratio(*self._sums)
+    def _figure(self, sums: Array) -> Array:
+        return ratio(*sums)
 
 
 class MacroF1(SetMetric, LabelMetric):
@@ -101,8 +101,8 @@ class MacroF1(SetMetric, LabelMetric):
         )
         return np.stack([2 * view.label_hits, true + predicted])
 
-    def _figure(self) -> float:
-        hits, either = self._sums
+    def _figure(self, sums: Array) -> Array:
+        hits, either = sums
         return ratio((hits / np.maximum(either, 1)).sum(), len(hits))
 
 

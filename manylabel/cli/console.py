@@ -14,6 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 STANDARD = Path("-")  # standard input or output in place of a file
+# What would break a line of tab-separated values.
+ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 T = TypeVar("T", bound=Sized)
 
 

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from manylabel.data import Dataset
 
 NAMELESS = ("xc", "svmlight")
+OF_TEXTS = ("jsonl", "csv", "tsv")
 
 
+@options.reads()
 def convert(
     file: options.File,
     out: Annotated[
@@ -26,27 +28,27 @@ def convert(
             help="The file to write, gzipped if it ends with .gz; - for stdout.",
         ),
     ],
-    from_: options.From = None,
     to: Annotated[
         str | None,
         typer.Option(
             metavar="FORMAT",
-            help="xc, svmlight, meka or jsonl; told by the suffix of OUT if not given.",
+            help="xc, svmlight, meka, jsonl, csv or tsv; told by the suffix of OUT if "
+            "not given.",
         ),
     ] = None,
-    label_names: options.LabelNames = None,
-    zero_based: options.ZeroBased = None,
-    skip_bad_lines: options.SkipBadLines = False,
+    *,
+    reading: options.Reading,
 ) -> None:
     """Write a data file in another format, a chunk at a time.
 
-    Suffixes: .txt (xc), .svm or .svmlight, .arff (meka), .jsonl, each perhaps with .gz.
+    Suffixes: .txt (xc), .svm or .svmlight, .arff (meka), .jsonl, .csv, .tsv, each
+    perhaps with .gz.
 
     Example: manylabel convert emotions-train.arff.gz emotions.txt
     """
     from manylabel.data.writing import choose_format
 
-    data = DataFile(file, from_, label_names, zero_based, skip_bad_lines)
+    data = DataFile(file, reading)
     format = choose_format(out, to)
     # A header in front of all rows must know how many there will be.
     n_rows = data.count_rows() if format == "xc" else 0
@@ -62,8 +64,8 @@ def _peeked(
     """Look at the first chunk for what the new format needs or cannot hold."""
     first = next(chunks)
     data.check_rows(first)
-    if (first.texts if format == "jsonl" else first.X) is None:
-        needed = "texts" if format == "jsonl" else "features"
+    if (first.texts if format in OF_TEXTS else first.X) is None:
+        needed = "texts" if format in OF_TEXTS else "features"
         raise data.fault(f"expected {needed}, which {format} needs, found none.")
     if format in NAMELESS and first.label_names is not None:
         note(f"note: {format} holds no names: labels are numbered in their order.")
@@ -80,6 +82,8 @@ def _lines(chunks: Iterable["Dataset"], format: str, n_rows: int) -> Iterator[st
             lines = islice(lines, 1, None)
             if not number:
                 yield f"{n_rows} {chunk.n_features} {chunk.n_labels}"
+        elif format in ("csv", "tsv") and number:
+            lines = islice(lines, 1, None)
         elif format == "meka" and number:
             lines = islice(dropwhile(lambda line: line != "@data", lines), 1, None)
         yield from lines

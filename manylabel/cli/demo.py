@@ -1,9 +1,7 @@
 """``manylabel demo``: why labels that were never recorded must be reckoned with."""
 
 import time
-from typing import Annotated, Any, TypeAlias
-
-import typer
+from typing import Any, TypeAlias
 
 from manylabel.cli import options
 from manylabel.cli.console import percent, print_json, print_table, say, working
@@ -20,7 +18,7 @@ Table: TypeAlias = dict[str, dict[str, float]]  # the figures of each model
 
 
 def demo(
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the corpus.")] = 0,
+    seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
     """Judge models on a made-up corpus of which the hidden labels are known.

@@ -10,6 +10,7 @@ from manylabel.cli.console import cell, note, print_json, print_table, track
 from manylabel.cli.inputs import DataFile
 
 
+@options.reads()
 def describe(
     file: options.File,
     plot: Annotated[
@@ -19,11 +20,9 @@ def describe(
             help="Draw how labels are spread to a .png, .pdf or .svg file.",
         ),
     ] = None,
-    from_: options.From = None,
-    label_names: options.LabelNames = None,
-    zero_based: options.ZeroBased = None,
-    skip_bad_lines: options.SkipBadLines = False,
     json: options.Json = False,
+    *,
+    reading: options.Reading,
 ) -> None:
     """Show sizes, labels per row, and how often labels and sets of labels occur.
 
@@ -32,7 +31,7 @@ def describe(
     from manylabel.evaluation.plots import plot_profile
     from manylabel.evaluation.profile import Profile
 
-    data = DataFile(file, from_, label_names, zero_based, skip_bad_lines)
+    data = DataFile(file, reading)
     profile = Profile(track(data.chunks(), "Reading"))
     figures = profile.figures()
     if plot is not None:

@@ -52,6 +52,7 @@ FeatureNames = Annotated[
 ]
 
 
+@options.reads("label_names", "labels_column", "label_separator")
 def explain(
     model: options.Model,
     file: File = None,
@@ -62,9 +63,9 @@ def explain(
     plot: Plot = None,
     html: Html = None,
     feature_names: FeatureNames = None,
-    from_: options.From = None,
-    zero_based: options.ZeroBased = None,
     json: options.Json = False,
+    *,
+    reading: options.Reading,
 ) -> None:
     """Print a tree over labels, or the way of a row through a tree or a forest.
 
@@ -83,7 +84,7 @@ def explain(
     _check_kind(learnt, model, needs_tree=file is None or bool(plot or html))
     data = None
     if file is not None:
-        data = _row(DataFile(file, from_, None, zero_based), learnt, row or 0)
+        data = _row(DataFile(file, reading, labelled=False), learnt, row or 0)
     names = {
         "feature_names": _feature_names(feature_names, learnt, data),
         "label_names": getattr(learnt, "label_names_", None),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from manylabel.data import Dataset
 
 
+@options.reads()
 def fit(
     file: options.File,
     model: Annotated[
@@ -34,13 +35,11 @@ def fit(
             help="A parameter of the learner; repeatable.",
         ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 0,
-    from_: options.From = None,
-    label_names: options.LabelNames = None,
-    zero_based: options.ZeroBased = None,
-    skip_bad_lines: options.SkipBadLines = False,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
     json: options.Json = False,
+    *,
+    reading: options.Reading,
 ) -> None:
     """Train a model on a data file with features and save it to a folder.
 
@@ -51,7 +50,7 @@ def fit(
     (estimator,) = make([learner], set_, {"n_jobs": jobs, "random_state": seed})
     _check_place(model)
     with working(f"Reading {file}"):
-        data = DataFile(file, from_, label_names, zero_based, skip_bad_lines).read()
+        data = DataFile(file, reading).read()
     start = time.perf_counter()
     what = f"Fitting {learner} to {len(data):,} rows, {data.n_labels:,} labels"
     with status(what) as show, parallel.watched(lambda *done: show(_news(*done))):

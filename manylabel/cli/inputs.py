@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from manylabel.cli.console import STANDARD, note
+from manylabel.cli.options import Reading
 from manylabel.exceptions import ArchiveError, DataError, SkippedLines
 
 if TYPE_CHECKING:
@@ -25,10 +26,8 @@ class DataFile:
     """A data file and how to read it, as the options say."""
 
     given: Path
-    format: str | None = None
-    label_names: Path | None = None
-    zero_based: bool | None = None
-    skip_bad_lines: bool = False
+    reading: Reading
+    labelled: bool = True  # without, columns of labels are left unread
 
     @cached_property
     def path(self) -> Path:
@@ -58,7 +57,7 @@ class DataFile:
     def chunks_for(self, model: Any, **widths: int) -> Iterator["Dataset"]:
         """Yield the file in chunks with the features that a model knows."""
         n_features = int(model.n_features_in_)
-        if self.zero_based is None and self._format == "svmlight":
+        if self.reading.zero_based is None and self._format == "svmlight":
             note(
                 f"note: {self.path}: features count from 0 if a 0 occurs, else from 1; "
                 "--zero-based or --one-based says which."
@@ -91,24 +90,31 @@ class DataFile:
         """Return the options that were given, and the widths where they are needed."""
         from manylabel.data.formats import READERS
 
+        reading = self.reading
         names = "labels_from" if self._format == "arff" else "label_names"
+        texts = reading.text_columns
         options: dict[str, Any] = {
             "format": self._format,
-            "skip_bad_lines": self.skip_bad_lines,
-            names: self.label_names,
+            "skip_bad_lines": reading.skip_bad_lines,
+            names: reading.label_names,
+            "text_columns": None if texts is None else texts.split(","),
+            "labels_column": reading.labels_column,
+            "label_separator": reading.label_separator,
         }
-        if self.zero_based is not None:
-            options["zero_based"] = self.zero_based
-        reader = READERS.get(self._format)  # an unknown format is refused by all
-        has_no_widths = reader is not None and "n_features" in reader.OPTIONS
-        return options | widths if has_no_widths else options
+        if reading.zero_based is not None:
+            options["zero_based"] = reading.zero_based
+        # An unknown format is refused by all.
+        known = READERS[self._format].OPTIONS if self._format in READERS else ()
+        if not self.labelled and "labels_column" in known:
+            options["labels_column"] = False
+        return options | widths if "n_features" in known else options
 
     @cached_property
     def _format(self) -> str:
         from manylabel.data.formats import tell_format
         from manylabel.data.source import Source
 
-        return self.format or tell_format(Source(self.path))
+        return self.reading.from_ or tell_format(Source(self.path))
 
     def _check_features(self, data: "Dataset") -> None:
         if data.X is None:
@@ -128,8 +134,8 @@ def _kept(stream: IO[bytes], name: str) -> Path:
     return path
 
 
-def load_model(path: Path) -> Any:
-    """Return a fitted classifier from its folder."""
+def load_model(path: Path, jobs: int | None = None) -> Any:
+    """Return a fitted classifier from its folder, to run on so many threads."""
     from sklearn.utils.validation import check_is_fitted
 
     from manylabel.persistence import load
@@ -139,4 +145,6 @@ def load_model(path: Path) -> Any:
         kind = type(model).__name__
         raise ArchiveError(path, f"expected a classifier, found a {kind}.")
     check_is_fitted(model)
+    if jobs is not None and hasattr(model, "n_jobs"):
+        model.n_jobs = jobs
     return model

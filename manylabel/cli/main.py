@@ -10,6 +10,7 @@ import typer
 
 from manylabel._version import __version__
 from manylabel.cli import console
+from manylabel.cli.config import configurable
 from manylabel.cli.convert import convert
 from manylabel.cli.demo import demo
 from manylabel.cli.describe import describe
@@ -28,12 +29,11 @@ UsageError = cast(type[Exception], typer.BadParameter.__base__)
 
 app = typer.Typer(
     epilog="Start with: manylabel demo",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 for verb in (demo, describe, convert, fit, predict, evaluate, explain, stream, warmup):
-    app.command()(verb)
+    app.command()(configurable(verb))
 
 
 def run(arguments: Sequence[str] | None = None) -> NoReturn:

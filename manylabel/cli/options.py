@@ -1,7 +1,11 @@
 """Options that several verbs share."""
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,16 +19,16 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="FORMAT",
-        help="xc, svmlight, arff, meka, jsonl or parquet; told by the content if not "
-        "given.",
+        help="xc, svmlight, arff, meka, jsonl, parquet, csv, tsv or libmultilabel; "
+        "told by the content, or by the suffix, if not given.",
     ),
 ]
 LabelNames = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Names of the labels, one a line (xc, svmlight, jsonl, parquet), or the "
-        "XML file that tells the labels (arff).",
+        help="Names of the labels, one a line (xc, svmlight, texts), or the XML file "
+        "that tells the labels (arff).",
     ),
 ]
 ZeroBased = Annotated[
@@ -36,6 +40,29 @@ ZeroBased = Annotated[
         show_default=False,
     ),
 ]
+TextColumns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,NAME,...",
+        help="Columns of the text; text, or title with content, description or body, "
+        "if not given.",
+    ),
+]
+LabelsColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The column of the labels; labels, tags or target_ind if not given.",
+    ),
+]
+LabelSeparator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="What separates labels that are a string; a comma in csv and tsv if not "
+        "given.",
+    ),
+]
 SkipBadLines = Annotated[
     bool,
     typer.Option(
@@ -43,3 +70,45 @@ SkipBadLines = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
+Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a data file is to be read, as the options say."""
+
+    from_: From = None
+    label_names: LabelNames = None
+    zero_based: ZeroBased = None
+    text_columns: TextColumns = None
+    labels_column: LabelsColumn = None
+    label_separator: LabelSeparator = None
+    skip_bad_lines: SkipBadLines = False
+
+
+def reads(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a verb the options of Reading, but for some, as its argument ``reading``."""
+    fields = inspect.signature(Reading).parameters.values()
+    ours = [field for field in fields if field.name not in left_out]
+
+    def decorate(verb: Callable[..., None]) -> Callable[..., None]:
+        @wraps(verb)
+        def reading_verb(**given: Any) -> None:
+            reading = Reading(**{field.name: given.pop(field.name) for field in ours})
+            verb(**given, reading=reading)
+
+        theirs = inspect.signature(verb).parameters.values()
+        parts = [ours if each.name == "reading" else [each] for each in theirs]
+        return taking(reading_verb, [each for part in parts for each in part])
+
+    return decorate
+
+
+def taking(
+    verb: Callable[..., None], parameters: list[inspect.Parameter]
+) -> Callable[..., None]:
+    """Return a verb that Typer believes to have these parameters, all by name."""
+    named = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+    verb.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
+    return verb

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import STANDARD, output, track
+from manylabel.cli.console import ESCAPES, STANDARD, output, track
 from manylabel.cli.inputs import DataFile, load_model
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 Ranked: TypeAlias = list[tuple[int, str]]  # a row's labels and scores, the best first
 FORMATS = ("tsv", "jsonl", "xc")
-ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
+@options.reads("label_names", "labels_column", "label_separator")
 def predict(
     model: options.Model,
     file: options.File,
@@ -36,9 +36,9 @@ def predict(
         Path,
         typer.Option("--output", "-o", metavar="OUT", help="A file; - for stdout."),
     ] = STANDARD,
-    from_: options.From = None,
-    zero_based: options.ZeroBased = None,
-    skip_bad_lines: options.SkipBadLines = False,
+    jobs: options.Jobs = None,
+    *,
+    reading: options.Reading,
 ) -> None:
     """Print the best labels of each row, in the order of the rows.
 
@@ -49,8 +49,8 @@ def predict(
     if format not in FORMATS:
         known = ", ".join(FORMATS)
         raise ValueError(f"--format must be one of {known}. Got {format!r}.")
-    learnt = load_model(model)
-    data = DataFile(file, from_, None, zero_based, skip_bad_lines)
+    learnt = load_model(model, jobs)
+    data = DataFile(file, reading, labelled=False)
     header = _header(format, learnt, data)
     chunks = track(data.chunks_for(learnt), "Predicting", quiet=out == STANDARD)
     rows = chain.from_iterable(_ranked(learnt.predict_topk(c.X, k)) for c in chunks)

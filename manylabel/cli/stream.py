@@ -72,6 +72,7 @@ Plot = Annotated[
 ]
 
 
+@options.reads()
 def stream(
     file: options.File,
     learner: Learner = "csdpp",
@@ -79,15 +80,16 @@ def stream(
     compare: Compare = None,
     set_: Set = None,
     permute: Permute = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 0,
+    seed: options.Seed = 0,
+    jobs: Annotated[
+        int | None, typer.Option(help="Orders of the rows at a time; -1 for all cores.")
+    ] = None,
     hide: Hide = 0.0,
     batch: Batch = 1,
     plot: Plot = None,
-    from_: options.From = None,
-    label_names: options.LabelNames = None,
-    zero_based: options.ZeroBased = None,
-    skip_bad_lines: options.SkipBadLines = False,
     json: options.Json = False,
+    *,
+    reading: options.Reading,
 ) -> None:
     """Predict each row, charge what it costs, then learn it: honest without a test set.
 
@@ -99,7 +101,7 @@ def stream(
     as_cost(cost)
     if plot is not None:
         check_format(plot)
-    data = DataFile(file, from_, label_names, zero_based, skip_bad_lines)
+    data = DataFile(file, reading)
     learners = _make([learner, *(compare or [])], set_, cost, seed)
     whole = data.read() if permute else None
     settings = {
@@ -110,7 +112,7 @@ def stream(
         "batch": batch,
     }
     runs = {
-        name: _run(name, estimator, whole or _chunks(data), settings)
+        name: _run(name, estimator, whole or _chunks(data), settings | {"n_jobs": jobs})
         for name, estimator in learners.items()
     }
     if json:

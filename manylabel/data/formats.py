@@ -58,10 +58,10 @@ def read(
     ----------
     path : str or path-like
         The file; may be gzipped, whatever its name.
-    format : {"xc", "svmlight", "arff", "meka", "jsonl", "parquet", "csv", "tsv", \
-"libmultilabel"} or None, default=None
-        The format; None tells it by the content, and where that could be anything by
-        the suffixes ``.csv`` and ``.tsv``, perhaps before ``.gz``. See Notes.
+    format : str or None, default=None
+        "xc", "svmlight", "arff", "meka", "jsonl", "parquet", "csv", "tsv" or
+        "libmultilabel"; None tells it by the content, and where that could be anything
+        by the suffixes ``.csv`` and ``.tsv``, perhaps before ``.gz``. See Notes.
     label_names : sequence of str, str, path-like or None, default=None
         Names of the labels, or a file with one a line (xc, svmlight). With texts they
         fix the columns, and a label that is not among them is an error.

@@ -119,6 +119,11 @@ class Evaluation:
             mine.merge(theirs)
         return self
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows so far."""
+        return max((metric.n_rows for metric in self._metrics()), default=0)
+
     def report(self) -> Report:
         """Return the figures over all rows so far."""
         return Report.of(self._metrics())

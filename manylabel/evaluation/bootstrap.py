@@ -30,11 +30,6 @@ class RowwiseEvaluation(Evaluation):
         super().__init__(**options)
         self._rows: dict[str, list[Array]] = {}
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows so far."""
-        return max((metric.n_rows for metric in self._metrics()), default=0)
-
     def terms(self) -> dict[str, Array]:
         """Return by figure what each row adds, arrays of shape (n_rows, n_sums)."""
         return {key: np.concatenate(parts) for key, parts in self._rows.items()}

@@ -173,7 +173,7 @@ def test_evaluate_agrees_with_the_library(
     found = figures(cli(*arguments, "--json"))
     assert found["figures"] == pytest.approx(expected.to_dict())
     assert found["rows"] == 100
-    assert found["propensity"]["counted_in"] == "the rows that the model was fitted on"
+    assert found["propensity"]["counted_in"] == f"the rows that {model} was fitted on"
 
 
 def test_propensities_come_from_where_they_should(cli, files, dataset, tmp_path):

@@ -25,7 +25,12 @@ def fit(
         typer.Option(metavar="DIR", help="The folder to save to; a model is replaced."),
     ],
     learner: Annotated[
-        str, typer.Option(metavar="NAME", help=f"One of {', '.join(LEARNERS)}.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help=f"One of {', '.join(LEARNERS)}.",
+            autocompletion=lambda: list(LEARNERS),
+        ),
     ] = "one-vs-rest",
     set_: Annotated[
         list[str] | None,

@@ -115,9 +115,8 @@ def _usage(error: Any) -> str:
 
 
 def _place(error: OSError) -> str:
-    if error.filename is None:
-        return str(error)
-    return f"{error.filename}: {(error.strerror or str(error)).lower()}"
+    what = (error.strerror or str(error)).lower()
+    return what if error.filename is None else f"{error.filename}: {what}"
 
 
 if __name__ == "__main__":

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 COSTS = ("hamming", "f1", "accuracy", "rank")
 
 Learner = Annotated[
-    str, typer.Option(metavar="NAME", help=f"One of {', '.join(ONLINE)}.")
+    str,
+    typer.Option(
+        metavar="NAME",
+        help=f"One of {', '.join(ONLINE)}.",
+        autocompletion=lambda: list(ONLINE),
+    ),
 ]
 Cost = Annotated[
     str,

@@ -60,11 +60,13 @@ def environment(**changes):
 def process():
     """Run the command line in a process of its own."""
 
-    def call(*arguments, **settings):
+    def call(*arguments, changes=None, **settings):
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         done = subprocess.run(
-            command(*arguments), capture_output=True, env=environment(), **settings
+            command(*arguments), env=environment(**changes or {}), **pipes | settings
         )
-        return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+        parts = (done.stdout or b"", done.stderr or b"")
+        return Outcome(done.returncode, *(part.decode() for part in parts))
 
     return call
 

@@ -14,7 +14,8 @@ from manylabel.cli.inputs import DataFile
 from manylabel.cli.main import run
 
 VERBS = (
-    *("demo", "describe", "convert", "fit", "predict", "evaluate", "stream", "warmup"),
+    *("demo", "describe", "convert", "fit", "predict", "evaluate", "explain"),
+    *("stream", "warmup"),
 )
 
 
@@ -124,3 +125,50 @@ def test_a_closed_output_is_no_error(tmp_path):
         command, shell=True, capture_output=True, text=True, check=False
     )
     assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+def test_a_full_disk_is_one_sentence(process, model, files):
+    with open("/dev/full", "w") as full:
+        outcome = process("predict", model, files / "test.txt", stdout=full)
+    assert (outcome.status, outcome.err) == (2, "error: no space left on device.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("manylabel ev", ["evaluate"]),
+        ("manylabel fit --labels-c", ["--labels-column"]),
+        ("manylabel fit --learner pl", ["plst"]),
+    ],
+)
+def test_the_shell_completes_verbs_options_and_learners(process, words, found):
+    changes = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    outcome = process(changes={"_MANYLABEL_COMPLETE": "complete_bash"} | changes)
+    assert (outcome.status, outcome.err) == (0, "")
+    assert outcome.out.split() == found
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals")
+@pytest.mark.parametrize("colourless", [False, True])
+def test_a_terminal_has_colours_unless_told_not_to(process, files, colourless):
+    screen, terminal = os.openpty()
+    changes = {"TERM": "xterm", "NO_COLOR": "1" if colourless else ""}
+    outcome = process("describe", files / "train.txt", changes=changes, stderr=terminal)
+    os.close(terminal)
+    shown = _all_of(screen)
+    assert outcome.status == 0
+    assert "\x1b[" not in outcome.out  # standard output is no terminal here
+    assert ("\x1b[32m" in shown) != colourless
+
+
+def _all_of(screen):
+    """Return what was written to a terminal whose other end is closed."""
+    parts = []
+    try:
+        while part := os.read(screen, 1 << 16):
+            parts.append(part)
+    except OSError:  # so Linux tells the end
+        pass
+    os.close(screen)
+    return b"".join(parts).decode()

@@ -1,0 +1,92 @@
+"""CSV and TSV on the command line, through real processes."""
+
+import json
+
+import pytest
+
+CSV = 'subject,body,tags\r\n"One, two","a ""quoted""\r\nline",x|y\r\nThree,b,x\r\n'
+
+
+@pytest.fixture
+def book(tmp_path):
+    """Return a CSV file of a spreadsheet, with a mark of byte order."""
+    path = tmp_path / "book.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + CSV.encode())
+    return path
+
+
+READING = ("--text-columns", "subject,body", "--label-separator", "|")
+
+
+def test_a_spreadsheet_is_described_and_converted(process, book, tmp_path):
+    described = process("describe", book, *READING, "--json")
+    assert (described.status, described.err) == (0, "")
+    assert json.loads(described.out)["rows"] == 2
+    assert json.loads(described.out)["labels"] == 2
+    lines = process("convert", book, "-", "--to", "jsonl", *READING).out.splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"text": 'One, two\na "quoted"\nline', "labels": ["x", "y"]},
+        {"text": "Three\nb", "labels": ["x"]},
+    ]
+    for name in ("out.csv", "out.tsv.gz"):
+        out = tmp_path / name
+        assert process("convert", book, out, *READING).status == 0
+        again = process("convert", out, "-", "--to", "jsonl")
+        assert (again.status, again.out.splitlines()) == (0, lines)
+
+
+def test_chunks_have_one_header(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr("manylabel.cli.inputs.N_ROWS", 2)
+    path, out = tmp_path / "rows.tsv", tmp_path / "out.csv"
+    path.write_text("text\tlabels\n" + "a\tx\n" * 5)
+    assert cli("convert", path, out).status == 0
+    assert out.read_text() == "text,labels\n" + "a,x\n" * 5
+
+
+def test_a_table_comes_from_standard_input(process):
+    content = b"title;body;tags\nA;b;x\n"
+    outcome = process("describe", "-", "--json", input=content)
+    assert (outcome.status, outcome.err) == (0, "")
+    assert json.loads(outcome.out)["rows"] == 1
+    outcome = process("describe", "-", "--from", "libmultilabel", input=b"1\tx y\tA b")
+    assert outcome.status == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "reason"),
+    [
+        ("a,b\n1,2\n", (), "line 1: expected a header: expected the text in a field"),
+        ("text,b\n1,2\n", ("--labels-column", "c"), "expected one field 'c', found"),
+        ("text,labels\n1\n", (), "line 2: expected 2 fields, found 1."),
+        ('text,labels\n"1,x\n', (), "line 2: expected a closing quote, found the end"),
+    ],
+)
+def test_a_bad_table_is_one_sentence(process, tmp_path, content, arguments, reason):
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    outcome = process("convert", path, tmp_path / "out.tsv", *arguments)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"error: {path}, line")
+    assert outcome.err.count("\n") == 1
+    assert reason in outcome.err
+    assert [file.name for file in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_bad_lines_are_skipped_and_counted(process, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(b"text,labels\na,x\nb\ncaf\xe9,x\nc,y\n")
+    outcome = process("convert", path, "-", "--to", "csv", "--skip-bad-lines")
+    assert (outcome.status, outcome.out) == (0, "text,labels\na,x\nc,y\n")
+    assert "skipped 2 bad lines" in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_a_reader_that_had_enough_is_no_error(started, tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("text,labels\n" + "some words,x\n" * 50_000)
+    running = started("convert", path, "-", "--to", "tsv")
+    assert running.stdout.readline() == b"text\tlabels\n"
+    running.stdout.close()
+    assert running.stderr.read() == b""
+    assert running.wait() == 1
+    running.stderr.close()

@@ -17,29 +17,32 @@ if TYPE_CHECKING:
     from manylabel.data import Dataset
 
 
+ModelToBe = Annotated[
+    Path,
+    typer.Option(metavar="DIR", help="The folder to save to; a model is replaced."),
+]
+Learner = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help=f"One of {', '.join(LEARNERS)}.",
+        autocompletion=lambda: list(LEARNERS),
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="A parameter of the learner; repeatable."
+    ),
+]
+
+
 @options.reads()
 def fit(
     file: options.File,
-    model: Annotated[
-        Path,
-        typer.Option(metavar="DIR", help="The folder to save to; a model is replaced."),
-    ],
-    learner: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help=f"One of {', '.join(LEARNERS)}.",
-            autocompletion=lambda: list(LEARNERS),
-        ),
-    ] = "one-vs-rest",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="A parameter of the learner; repeatable.",
-        ),
-    ] = None,
+    model: ModelToBe,
+    learner: Learner = "one-vs-rest",
+    set_: Set = None,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
     json: options.Json = False,

@@ -79,7 +79,8 @@ def read(
         The XML file that names the labels (arff); None looks beside the file.
     text_columns : str, sequence of str or None, default=None
         The columns of the text (jsonl, parquet, csv, tsv), joined by a newline. None is
-        ``text``, or else ``title`` and one of ``content``, ``description``, ``body``.
+        ``text``, or else ``title`` and one of ``content``, ``description``, ``body``,
+        in upper or lower case.
     labels_column : str, False or None, default=None
         The column of the labels (jsonl, parquet, csv, tsv). None is ``labels``,
         ``tags`` or ``target_ind``; False reads no labels, as for texts to be tagged.

@@ -66,7 +66,8 @@ class Layout:
         for name in wanted:
             if names.count(name) != 1:
                 raise ValueError(f"expected one field {name!r}, {found}")
-        return cls(_first(names, IDS), chosen, labels or None, separator)
+        ids = [name for name in IDS if name in names]
+        return cls(ids[0] if ids else None, chosen, labels or None, separator)
 
     @property
     def fields(self) -> list[str]:
@@ -102,14 +103,15 @@ class Layout:
 
 
 def _text_fields(names: Sequence[str]) -> tuple[str, ...]:
-    if "text" in names:
-        return ("text",)
-    parts = ("title" if "title" in names else None, _first(names, BODIES))
+    text = _first(names, ("text",))
+    parts = (text,) if text else (_first(names, ("title",)), _first(names, BODIES))
     return tuple(part for part in parts if part is not None)
 
 
 def _first(names: Sequence[str], choices: Sequence[str]) -> str | None:
-    return next((choice for choice in choices if choice in names), None)
+    """Return the name that is the first of some choices, in whatever case."""
+    found = (n for choice in choices for n in names if n.lower() == choice)
+    return next(found, None)
 
 
 def _split(labels: str, separator: str) -> list[str]:

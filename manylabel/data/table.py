@@ -1,6 +1,7 @@
 """Tables of texts with labels: CSV, TSV, and LibMultiLabel's TSV without a header."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import chain, islice, pairwise
 from typing import Any, ClassVar, TypeAlias
 
@@ -27,7 +28,7 @@ class TableReader(RecordReader):
     SEPARATOR = SEPARATOR
     EXPECTED: ClassVar[str] = "a header"
 
-    @property
+    @cached_property
     def delimiter(self) -> str:
         """What stands between two fields."""
         return "\t"
@@ -74,7 +75,7 @@ class TableReader(RecordReader):
 class CsvReader(TableReader):
     """Read comma-separated values; semicolons if the header has no comma."""
 
-    @property
+    @cached_property
     def delimiter(self) -> str:
         """What stands between two fields."""
         header = self.source.head.lstrip(b"\r\n").partition(b"\n")[0]

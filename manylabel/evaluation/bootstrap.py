@@ -1,6 +1,6 @@
 """What each row adds to every figure, and figures over rows drawn again."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,6 +33,16 @@ class RowwiseEvaluation(Evaluation):
     def terms(self) -> dict[str, Array]:
         """Return by figure what each row adds, arrays of shape (n_rows, n_sums)."""
         return {key: np.concatenate(parts) for key, parts in self._rows.items()}
+
+    def merge(self, other: Evaluation) -> Self:
+        """Take the rows that another evaluation of the same kind has seen."""
+        if not isinstance(other, RowwiseEvaluation):
+            kind = type(other).__name__
+            raise TypeError(f"other must be a RowwiseEvaluation. Got a {kind}.")
+        super().merge(other)
+        for key, parts in other._rows.items():
+            self._rows.setdefault(key, []).extend(parts)
+        return self
 
     def resampled(self, n_resamples: int, seed: Any) -> dict[str, Floats]:
         """Return by figure its values over rows drawn again.

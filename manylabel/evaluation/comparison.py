@@ -35,6 +35,14 @@ class Comparison:
     differences : mapping of str to mapping of str to Difference
         By model, all but the first, and figure. Figures over labels, coverage@k and
         macro-F1, are no sums over rows and have none.
+
+    Examples
+    --------
+    >>> from manylabel import compare
+    >>> Y, a, b = [[1, 0], [1, 0]], [[0.9, 0.1], [0.1, 0.9]], [[0.9, 0.1], [0.9, 0.1]]
+    >>> found = compare(Y, {"a": a, "b": b}, k=1)
+    >>> print(repr(found).splitlines()[1])
+    P@1          50.00  100.00  +50.00 (+0.00 to +100.00)
     """
 
     def __init__(

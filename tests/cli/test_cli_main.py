@@ -26,6 +26,22 @@ def test_help_has_an_example(cli, verb):
     assert f"Example: manylabel {verb}" in " ".join(outcome.out.split())
 
 
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("fit", ("--seed", "--jobs", "--text-columns", "--labels-column")),
+        ("predict", ("--jobs", "--text-columns", "--skip-bad-lines")),
+        ("evaluate", ("--seed", "--jobs", "--label-separator", "--label-names")),
+        ("stream", ("--seed", "--jobs")),
+        ("demo", ("--seed",)),
+    ],
+)
+def test_options_stand_where_they_make_sense(cli, verb, options):
+    words = cli(verb, "--help").out.split()
+    assert {*options, "--config"} <= set(words)
+    assert ("--labels-column" in words) == (verb in ("fit", "evaluate", "stream"))
+
+
 def test_no_argument_is_a_call_for_help(cli):
     outcome = cli()
     assert outcome.status == 0

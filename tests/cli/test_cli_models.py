@@ -124,6 +124,14 @@ def test_predict_writes_the_same_labels_in_every_format(cli, model, files, tmp_p
         assert best == record["labels"]
 
 
+def test_threads_change_nothing_but_the_time(cli, model, files):
+    test = files / "test.txt"
+    for verb in (("predict", model, test), ("evaluate", model, "--data", test)):
+        assert cli(*verb, "--jobs", 2).out == cli(*verb).out
+    loaded = inputs.load_model(model, 2)
+    assert loaded.n_jobs == 2
+
+
 def test_predict_reads_standard_input(cli, standard_input, model, files):
     expected = cli("predict", model, files / "test.txt").out
     standard_input((files / "test.txt").read_bytes())

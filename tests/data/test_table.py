@@ -84,6 +84,11 @@ def test_columns_and_separators_can_be_named(put):
     assert read(path, text_columns="note", labels_column="kind").texts == ("b", "c")
 
 
+def test_the_case_of_the_usual_names_does_not_matter(put):
+    data = read(put("Title,Description,TAGS\na,b,x\n"))
+    assert (data.texts, data.label_names) == (("a\nb",), ("x",))
+
+
 def test_lists_that_a_data_frame_wrote_are_lists(put):
     content = "text;labels\na;['x, y', 'z']\nb;[\"x, y\"]\nc;[see],[1]\n"
     data = read(put(content, "a.csv"))
@@ -94,7 +99,11 @@ def test_texts_without_labels_are_read_in_one_pass(put):
     path = put("text\na\nb\n", "a.csv")
     data = read(path, labels_column=False)
     assert (data.texts, data.n_labels) == (("a", "b"), 0)
-    assert len(list(iter_chunks(path, labels_column=False, n_rows=1))) == 2
+    path = put('text\na\n"b\n', "a.csv")
+    chunks = iter_chunks(path, labels_column=False, n_rows=1)
+    assert next(chunks).texts == ("a",)  # a first pass would have met the bad line
+    with pytest.raises(DataError, match="line 3: expected a closing quote"):
+        next(chunks)
 
 
 def test_libmultilabel_is_read_when_asked_for(put):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import manylabel as ml
-from manylabel.evaluation import LabelFigures, RowwiseEvaluation, bootstrap
+from manylabel.evaluation import Evaluation, LabelFigures, RowwiseEvaluation, bootstrap
 from manylabel.evaluation.bootstrap import resampled_sums
 
 SEED = 3
@@ -60,6 +60,19 @@ def test_resampled_set_figures_are_those_of_the_resampled_rows(judged, key):
         ml.evaluate(Y[rows], sets[rows])[key] for rows in drawn_rows(len(Y), 20, SEED)
     ]
     assert_allclose(evaluation.resampled(20, SEED)[key], expected, rtol=1e-12)
+
+
+def test_merged_rows_are_drawn_too(judged):
+    Y, _, scores = judged
+    parts = (slice(0, 9), slice(9, 40))
+    whole = RowwiseEvaluation().update(Y, scores["good"])
+    first, second = (
+        RowwiseEvaluation().update(Y[part], scores["good"][part]) for part in parts
+    )
+    expected = whole.resampled(5, SEED)["P@3"]
+    assert_allclose(first.merge(second).resampled(5, SEED)["P@3"], expected)
+    with pytest.raises(TypeError, match=r"must be a RowwiseEvaluation\. Got a Evalu"):
+        whole.merge(Evaluation().update(Y, scores["good"]))
 
 
 def test_differences_are_paired(judged):

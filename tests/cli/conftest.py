@@ -75,11 +75,11 @@ def process():
 def started():
     """Start the command line and leave it running."""
 
-    def call(*arguments, **changes):
+    def call(*arguments, stderr=subprocess.PIPE, **changes):
         return subprocess.Popen(
             command(*arguments),
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             env=environment(**changes),
         )
 

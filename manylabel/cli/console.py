@@ -13,6 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+UNFOLDED = 10_000  # the width of a file, in which no table is folded
 STANDARD = Path("-")  # standard input or output in place of a file
 # What would break a line of tab-separated values.
 ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -38,7 +39,10 @@ def print_table(
     for row in rows:
         table.add_row(*map(Text, row))
     say(title)
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = UNFOLDED
+    console.print(table)
 
 
 def say(sentence: str) -> None:

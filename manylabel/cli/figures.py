@@ -38,22 +38,24 @@ def show_report(report: "Report", depths: tuple[int, ...], title: str) -> None:
 
 def show_comparison(found: "Comparison", title: str, n_resamples: int) -> None:
     """Print a line for each figure, with a column for each model and difference."""
-    first, *others = found.reports
-    heads = [*found.reports, *(f"{name} - {first}" for name in others)]
+    report = next(iter(found.reports.values()))
+    names = _short(list(found.reports))
+    first, *others = names
+    heads = [*names, *(f"{name} - {first}" for name in others)]
     print_table(
         ["percent", *heads],
         (
             [
                 key,
-                *(percent(report[key]) for report in found.reports.values()),
+                *(percent(each[key]) for each in found.reports.values()),
                 *(_difference(each.get(key)) for each in found.differences.values()),
             ]
-            for key in found.reports[first]
+            for key in report
         ),
         title=title,
         numbers=heads,
     )
-    _say_meanings(found.reports[first])
+    _say_meanings(report)
     say(
         f"... - {first}: the difference, and the interval that holds 95 % of it when "
         f"the rows are drawn again {n_resamples:,} times, the same for both models. "
@@ -89,6 +91,12 @@ def figures_of(found: "Comparison") -> dict[str, dict[str, Any]]:
         }
         for name, report in found.reports.items()
     }
+
+
+def _short(paths: list[str]) -> list[str]:
+    """Return the last names of folders, or whole paths where those are the same."""
+    names = [Path(path).name for path in paths]
+    return names if len(set(names)) == len(names) else paths
 
 
 def _say_meanings(report: "Report") -> None:

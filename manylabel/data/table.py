@@ -9,6 +9,7 @@ from manylabel.data.dataset import Dataset
 from manylabel.data.layout import Layout
 from manylabel.data.records import RecordReader
 from manylabel.data.source import decode
+from manylabel.exceptions import DataError
 
 BATCH = 4096
 MAX_QUOTED = 1 << 24  # characters, so that a lost quote does not fill the memory
@@ -46,6 +47,8 @@ class TableReader(RecordReader):
         try:
             names = [name.strip() for name in self._fields(line, lines)]
             self.lay_out(names)
+        except DataError:
+            raise
         except ValueError as error:
             raise self.fault(f"expected {self.EXPECTED}: {error}", number) from None
         return names
@@ -57,12 +60,16 @@ class TableReader(RecordReader):
         for number, line in _filled(lines):
             try:
                 fields = self._fields(line, lines)
-                if len(fields) != len(names):
-                    n_fields, found = len(names), len(fields)
-                    raise ValueError(f"expected {n_fields} fields, found {found}.")
-                yield number, dict(zip(names, fields, strict=True))
+            except DataError:  # the file itself is damaged
+                raise
             except ValueError as error:
                 self.bad_lines.add(str(error), number)
+                continue
+            if len(fields) == len(names):
+                yield number, dict(zip(names, fields, strict=True))
+            else:
+                reason = f"expected {len(names)} fields, found {len(fields)}."
+                self.bad_lines.add(reason, number)
 
     def _fields(self, line: bytes, lines: Lines) -> list[str]:
         """Return the fields of a record, which may take further lines."""

@@ -1,8 +1,10 @@
 """CSV and TSV: what spreadsheets and programs write is read, the rest is refused."""
 
 import csv
+import gzip
 import io
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -168,6 +170,16 @@ def test_good_rows_come_before_the_error_of_a_bad_one(put):
     assert [next(chunks).texts, next(chunks).texts] == [("a",), ("b",)]
     with pytest.raises(DataError, match="line 4"):
         next(chunks)
+
+
+def test_a_damaged_gzip_is_no_bad_line(put):
+    # Random digits, or the damage would come before the quote opens.
+    digits = "\n".join(map(str, np.random.default_rng(0).integers(10**9, size=30_000)))
+    whole = gzip.compress(f'text,labels\na,x\n"{digits}",x\n'.encode())
+    path = put(whole[: len(whole) * 9 // 10], "a.csv")
+    for skip in (False, True):
+        with pytest.raises(DataError, match=r"a\.csv: expected a whole gzip file"):
+            read(path, skip_bad_lines=skip)
 
 
 def test_a_lost_quote_does_not_fill_the_memory(put, monkeypatch):

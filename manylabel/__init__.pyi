@@ -33,6 +33,8 @@ from .persistence import load as load
 from .propensity import Propensity as Propensity
 from .river import from_river as from_river
 from .river import to_river as to_river
+from .text import Tagger as Tagger
+from .text import TextVectorizer as TextVectorizer
 from .trees import FastXML as FastXML
 from .trees import PfastreXML as PfastreXML
 from .trees import PfastXML as PfastXML

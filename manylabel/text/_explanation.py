@@ -1,0 +1,146 @@
+"""Why a text gets its tags, by leaving its words out."""
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from manylabel._typing import CSR, Array, Ints
+from manylabel.explanation import MOST_NAMED, ranked
+from manylabel.text._chunks import plain
+
+WORD = re.compile(r"[0-9a-z_\x80-\U0010ffff]+")  # of a plain text
+MOST_WORDS = 200  # are left out of a text, one after another
+PAIRS_AT_ONCE = 1 << 22  # scores of texts and tags, held at a time
+Weights = list[tuple[str, float]]
+
+
+class Reason(NamedTuple):
+    """Why a text gets a tag or does not.
+
+    Attributes
+    ----------
+    tag : str
+        Its name.
+    score : float
+        Its score for the whole text.
+    rank : int
+        Its place among all tags, from 1.
+    words : list of (str, float)
+        What the score loses without the word, wherever it stands in the text: above 0
+        if it speaks for the tag. The largest first, signs aside.
+    members : dict of str to list of (str, float)
+        The same for each member of a learner that has several, in its own scores.
+    """
+
+    tag: str
+    score: float
+    rank: int
+    words: Weights
+    members: dict[str, Weights]
+
+    def lines(self) -> list[str]:
+        """Return it in words."""
+        head = f"{self.tag}  {self.score:.3f}, rank {self.rank}"
+        return [head, *_sides(self.words, "  ")] + [
+            line
+            for name, words in self.members.items()
+            for line in [f"  {name}", *_sides(words, "    ")]
+        ]
+
+
+class TagExplanation(NamedTuple):
+    """Why a text gets its tags; printed, it is in words.
+
+    Attributes
+    ----------
+    reasons : list of Reason
+        One for each tag that was asked about.
+    """
+
+    reasons: list[Reason]
+
+    def text(self) -> str:
+        """Return it in words, several lines."""
+        return "\n".join(line for reason in self.reasons for line in reason.lines())
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+class Variants(NamedTuple):
+    """A text, and what it is without each of its words."""
+
+    words: list[str]
+    X: CSR  # the whole text first
+
+    @classmethod
+    def of(cls, text: str, vectorizer: Any) -> "Variants":
+        """Leave out the words that weigh most, one at a time."""
+        found = WORD.findall(plain(text))
+        words = list(dict.fromkeys(found))
+        if len(words) > MOST_WORDS:
+            row = vectorizer.transform([text])
+            weights = (vectorizer.transform(words) @ row.T).toarray().ravel()
+            heavy = np.sort(np.argsort(-weights, kind="stable")[:MOST_WORDS])
+            words = [words[place] for place in heavy]
+        others = (" ".join(w for w in found if w != gone) for gone in words)
+        return cls(words, vectorizer.transform([text, *others]))
+
+    def losses(self, learner: Any, columns: Ints) -> list[Weights]:
+        """Return, for each column, what its score loses without each word."""
+        step = max(1, PAIRS_AT_ONCE // len(learner.classes_))
+        parts = [
+            learner.decision_function(self.X[at : at + step])[:, columns]
+            for at in range(0, self.X.shape[0], step)
+        ]
+        scores = np.concatenate(parts).astype(np.float64)
+        lost = scores[0] - scores[1:]
+        places = np.arange(len(self.words))
+        return [
+            [(self.words[place], weight) for place, weight in ranked(places, column)]
+            for column in lost.T
+        ]
+
+
+def reasons(
+    text: str, vectorizer: Any, learner: Any, names: Array, columns: Ints | None, k: int
+) -> TagExplanation:
+    """Return why a text gets some tags; without ``columns``, the best ``k``."""
+    variants = Variants.of(text, vectorizer)
+    scores = learner.decision_function(variants.X[:1])[0]
+    order = np.argsort(-scores, kind="stable")
+    columns = order[:k] if columns is None else columns
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(1, len(order) + 1)
+    words = variants.losses(learner, columns)
+    members = {
+        name: variants.losses(member, columns)
+        for name, member, _ in getattr(learner, "members_", ())
+    }
+    return TagExplanation(
+        [
+            Reason(
+                str(names[column]),
+                float(scores[column]),
+                int(rank[column]),
+                words[i],
+                {name: losses[i] for name, losses in members.items()},
+            )
+            for i, column in enumerate(columns.tolist())
+        ]
+    )
+
+
+def _sides(words: Weights, indent: str) -> list[str]:
+    """Return a line for the words that speak for a tag, and one for those against."""
+    sides = {
+        "for": [word for word in words if word[1] > 0],
+        "against": [word for word in words if word[1] < 0],
+    }
+    return [
+        f"{indent}{side:8}"
+        + ", ".join(f"{word} {w:+.3f}" for word, w in found[:MOST_NAMED])
+        for side, found in sides.items()
+        if found
+    ]

@@ -1,0 +1,143 @@
+"""The words of a corpus, collected chunk by chunk."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from manylabel._kernels import vocabulary as kernels
+from manylabel._typing import CSR, Array, Ints
+from manylabel.text._chunks import Grams
+
+LEAST_SLOTS = 1 << 10
+
+
+class Table(NamedTuple):
+    """Hashes with a number each, and the slots where their numbers are found."""
+
+    keys: Array
+    slots: Array
+
+    @classmethod
+    def of(cls, keys: Array, n_known: int, room: int) -> "Table":
+        """Return a table of the first hashes of ``keys``, with room for so many."""
+        n_slots = max(LEAST_SLOTS, 1 << (2 * room - 1).bit_length())
+        wider = np.empty(n_slots // 2, np.uint64)
+        wider[:n_known] = keys[:n_known]
+        slots = np.full(n_slots, -1, np.int32)
+        kernels.enter(wider, n_known, slots)
+        return cls(wider, slots)
+
+    def look_up(self, hashes: Array) -> Array:
+        """Return the number of each hash, -1 if it is not known."""
+        numbers = np.empty(len(hashes), np.int32)
+        kernels.look_up(hashes, self.slots, self.keys, numbers)
+        return numbers
+
+
+class Growing:
+    """The grams seen so far: how many rows each is in, and how it is spelt.
+
+    A gram is spelt when it is found in its row number ``min_rows``, since the text is
+    at hand then: the many that stay rare need no room for letters.
+    """
+
+    def __init__(self, min_rows: int) -> None:
+        self.min_rows = min_rows
+        self.n_rows, self.n_known = 0, 0
+        self._table = Table.of(np.empty(0, np.uint64), 0, 0)
+        self._in_rows = np.zeros(len(self._table.keys), np.int64)
+        self._name = np.full(len(self._table.keys), -1, np.int32)
+        self._names: list[Array] = []
+        self._lengths: list[Ints] = []
+
+    def add(self, grams: Grams) -> CSR:
+        """Take some rows; return the counts of their grams, numbered as they came."""
+        self._make_room(len(grams.hashes))
+        numbers = np.empty(len(grams.hashes), np.int32)
+        self.n_known = kernels.number(
+            grams.hashes, self._table.slots, self._table.keys, self.n_known, numbers
+        )
+        rows = counted(grams.indptr, numbers, self.n_known)
+        self.n_rows += rows.shape[0]
+        kernels.add_rows(rows.indices, self._in_rows)
+        self._spell(grams, numbers)
+        return rows
+
+    def kept(self, max_features: int | None) -> Ints:
+        """Return the numbers of the grams to keep, in the order of their hashes.
+
+        The order of rows and the cut into chunks do not change what is kept, nor its
+        order.
+        """
+        keys, in_rows = self._table.keys, self._in_rows
+        kept = np.flatnonzero(in_rows[: self.n_known] >= self.min_rows)
+        frequent = np.lexsort((keys[kept], -in_rows[kept]))[:max_features]
+        kept = kept[frequent]
+        return kept[np.argsort(keys[kept])]
+
+    def columns(self, kept: Ints) -> Array:
+        """Return the place of each number among those kept, -1 if it is not."""
+        column = np.full(self.n_known, -1, np.int32)
+        column[kept] = np.arange(len(kept))
+        return column
+
+    def hashes(self, kept: Ints) -> Array:
+        """Return the hashes of some grams."""
+        return self._table.keys[kept]
+
+    def idf(self, kept: Ints) -> Array:
+        """Return the weights of some grams, more for rarer ones."""
+        shares = (1 + self.n_rows) / (1 + self._in_rows[kept])
+        return (np.log(shares) + 1).astype(np.float32)
+
+    def spelt(self, kept: Ints) -> tuple[Array, Ints]:
+        """Return some grams in UTF-8, joined, and where each begins, and the end."""
+        names, lengths = np.concatenate(self._names), np.concatenate(self._lengths)
+        starts, place = np.cumsum(lengths) - lengths, self._name[kept]
+        offsets = np.concatenate([[0], np.cumsum(lengths[place])])
+        moved = np.repeat(starts[place] - offsets[:-1], lengths[place])
+        return names[np.arange(offsets[-1]) + moved], offsets
+
+    def _make_room(self, n_new: int) -> None:
+        room = self.n_known + n_new
+        if room <= len(self._table.keys):
+            return
+        # Twice as much as needed, so that it is seldom needed.
+        self._table = Table.of(self._table.keys, self.n_known, 2 * room)
+        more = len(self._table.keys) - len(self._name)
+        self._in_rows = np.concatenate([self._in_rows, np.zeros(more, np.int64)])
+        self._name = np.concatenate([self._name, np.full(more, -1, np.int32)])
+
+    def _spell(self, grams: Grams, numbers: Array) -> None:
+        most = int(np.diff(grams.places, axis=1).sum())
+        names, ends = np.empty(most, np.uint8), np.empty(len(numbers), np.int64)
+        n_named = sum(map(len, self._lengths))
+        n = kernels.spell_new(
+            *(grams.text, grams.places, numbers, self._in_rows, self.min_rows),
+            *(self._name, names, ends, n_named),
+        )
+        self._lengths.append(np.diff(ends[:n], prepend=0))
+        self._names.append(names[: ends[n - 1] if n else 0].copy())
+
+
+def counted(indptr: Ints, numbers: Array, n_columns: int) -> CSR:
+    """Return how often each number is in each row; those below 0 are left out."""
+    x_indptr = np.empty(len(indptr), np.int64)
+    x_indices = np.empty(len(numbers), np.int32)
+    x_data = np.empty(len(numbers), np.float32)
+    n = kernels.count(indptr, numbers, x_indptr, x_indices, x_data)
+    # Copies, since the rest of the arrays is not needed.
+    parts = x_data[:n].copy(), x_indices[:n].copy(), x_indptr
+    return sp.csr_array(parts, shape=(len(indptr) - 1, n_columns))
+
+
+def renumbered(rows: CSR, column: Array, n_columns: int) -> CSR:
+    """Return counts by other columns, sorted; those below 0 are left out."""
+    columns = column[rows.indices]
+    stays = columns >= 0
+    indptr = np.concatenate([[0], np.cumsum(stays)])[rows.indptr]
+    parts = rows.data[stays], columns[stays], indptr
+    moved = sp.csr_array(parts, shape=(rows.shape[0], n_columns))
+    moved.sort_indices()
+    return moved

@@ -1,0 +1,75 @@
+"""Words and runs of words and characters, beside what regular expressions find."""
+
+import re
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manylabel._kernels import words
+from manylabel.text._chunks import Chunk
+
+texts = st.lists(st.text("ab_1 \x00-é日", max_size=12), max_size=4)
+sizes = st.tuples(st.integers(1, 3), st.integers(0, 2)).map(lambda s: (s[0], sum(s)))
+
+
+def word_runs(text, least, most):
+    found = re.findall(r"\w+", text)
+    starts = range(len(found))
+    lengths = range(least, most + 1)
+    return [
+        " ".join(found[i : i + n])
+        for i in starts
+        for n in lengths
+        if i + n <= len(found)
+    ]
+
+
+def character_runs(text, least, most):
+    found = []
+    for word in (f" {w} " for w in re.findall(r"\w+", text)):
+        lengths = range(min(least, len(word)), min(most, len(word)) + 1)
+        starts = range(len(word))
+        found += [
+            word[i : i + n] for i in starts for n in lengths if i + n <= len(word)
+        ]
+    return found
+
+
+REFERENCE = {"word": word_runs, "char": character_runs}
+
+
+def spelt(grams):
+    """Return the runs of each row as the kernel spells them."""
+    out = np.empty(len(grams.text), np.uint8)
+    names = [
+        out[: words.spell(grams.text, begin, end, out, 0)].tobytes().decode()
+        for begin, end in grams.places
+    ]
+    bounds = zip(grams.indptr, grams.indptr[1:], strict=False)
+    return [names[begin:end] for begin, end in bounds]
+
+
+@given(texts, sizes, st.sampled_from(["word", "char"]))
+def test_finds_the_runs_that_regular_expressions_find(rows, sizes, analyzer):
+    grams = Chunk.of([row.encode() for row in rows]).grams(analyzer, sizes)
+    assert spelt(grams) == [REFERENCE[analyzer](row, *sizes) for row in rows]
+
+
+@given(texts, sizes, st.sampled_from(["word", "char"]))
+def test_equal_runs_and_no_others_have_equal_hashes(rows, sizes, analyzer):
+    grams = Chunk.of([row.encode() for row in rows]).grams(analyzer, sizes)
+    names = [name for row in spelt(grams) for name in row]
+    pairs = set(zip(names, grams.hashes.tolist(), strict=True))
+    assert len(pairs) == len(set(names)) == len(set(grams.hashes.tolist()))
+
+
+def test_hashes_are_the_same_in_every_process():
+    grams = Chunk.of([b"red wine"]).grams("word", (1, 2))
+    found = [f"{h:x}" for h in grams.hashes.tolist()]
+    assert found == ["bbd282049804ad7f", "c1321b19c393d481", "902edc28f159e281"]
+
+
+def test_very_long_words_are_words():
+    grams = Chunk.of([b"a" * 100_000, b"b"]).grams("word", (1, 2))
+    assert np.diff(grams.places, axis=1).ravel().tolist() == [100_000, 1]

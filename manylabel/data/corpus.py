@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.preprocessing import normalize
+from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 
 from manylabel import _validation
 from manylabel._typing import CSR, Array, Floats, Ints, RandomState
@@ -211,7 +211,9 @@ def _draw_words(
         labels = block.indices[block.indptr[row[spoken]] + choice]
         words[spoken] = signatures[labels, rng.integers(SIGNATURE, size=len(labels))]
         blocks.append(_count(words, counts, n_features))
-    return normalize(sp.vstack(blocks, format="csr"), copy=False)
+    X = sp.vstack(blocks, format="csr")
+    inplace_csr_row_normalize_l2(X)
+    return X
 
 
 def _true_propensities(propensity: Any, complete: CSR) -> Floats:

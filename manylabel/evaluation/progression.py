@@ -17,7 +17,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
-from sklearn.multioutput import MultiOutputClassifier
 
 from manylabel._typing import CSR
 from manylabel.base import MultiLabelClassifier
@@ -186,7 +185,9 @@ class Progression:
         if self._widths is not None or "classes" not in given:
             return {}
         n_labels = Y.shape[1]
-        if isinstance(self._learner, MultiOutputClassifier):
+        # By name: to import that class takes as long as all the rest.
+        kinds = [kind.__name__ for kind in type(self._learner).__mro__]
+        if "MultiOutputClassifier" in kinds:
             return {"classes": [np.array([0, 1])] * n_labels}
         return {"classes": np.arange(n_labels)}
 

@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.preprocessing import normalize
+from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 
 from manylabel import parallel
 from manylabel._kernels import centroid, tail
@@ -135,7 +135,9 @@ def cosine_tail(plan: Plan) -> Tail:
     """Return classifiers whose centroids have unit length; rare features count more."""
     weight = rarity(plan.X)
     rows = unit_rows(plan.X.astype(np.float64) * weight, 0.0)
-    return Tail.of(sp.csr_array(normalize(_means(rows, plan), axis=0)), weight)
+    by_label = sp.csr_array(_means(rows, plan).T)
+    inplace_csr_row_normalize_l2(by_label)
+    return Tail.of(sp.csr_array(by_label.T), weight)
 
 
 def mean_centroids(

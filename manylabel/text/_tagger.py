@@ -177,7 +177,8 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         list of lists of (str, float)
             Names and scores, a list for each text.
         """
-        best = self.learner_.predict_topk(self._rows(texts), k)
+        X = self._rows(texts)
+        best = self.learner_.predict_topk(X, k)
         order = best_first(best)
         names = self.label_names_[best.indices[order]].tolist()
         pairs = list(zip(names, best.data[order].tolist(), strict=True))
@@ -196,7 +197,8 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         list of lists of str
             Names, none where no tag is likely enough.
         """
-        return self._space().decode(self.learner_.predict(self._rows(texts)))
+        X = self._rows(texts)
+        return self._space().decode(self.learner_.predict(X))
 
     def evaluate(
         self,

@@ -199,11 +199,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def set_state(self, state: dict[str, Any]) -> Self:
         """Take over what another vectorizer learnt, if it fits together."""
         other = persistence.unflatten(state)
-        n, offsets = len(other["hashes_"]), other["name_offsets_"]
-        if len(other["weights_"]) != n or len(offsets) != n + 1:
-            raise ValueError("hashes_, weights_ and name_offsets_ must have one length")
-        if (np.diff(other["hashes_"].astype(np.uint64)) == 0).any():
-            raise ValueError("hashes_ must differ")
+        _check(**other)
         self.__dict__.update(other)
         self._table = None
         return self
@@ -272,3 +268,18 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "ngrams must be two whole numbers, the least and the greatest length, "
             f"such as (1, 2). Got {self.ngrams!r}."
         )
+
+
+def _check(
+    hashes_: Array, weights_: Array, names_: Array, name_offsets_: Array
+) -> None:
+    """Refuse what does not fit together, because kernels trust it."""
+    if hashes_.dtype != np.uint64 or (hashes_[1:] <= hashes_[:-1]).any():
+        raise ValueError("hashes_ must be uint64 and rise")
+    if weights_.dtype != np.float32 or weights_.shape != hashes_.shape:
+        raise ValueError("weights_ must be float32, one for each hash")
+    rises = (np.diff(name_offsets_) > 0).all() and name_offsets_[0] == 0
+    if not rises or name_offsets_[-1] != len(names_):
+        raise ValueError("name_offsets_ must rise from 0 to the length of names_")
+    if len(name_offsets_) != len(hashes_) + 1:
+        raise ValueError("name_offsets_ must be one more than the hashes")

@@ -1,0 +1,116 @@
+"""Explanations say what the learner does, whichever learner it is."""
+
+import numpy as np
+import pytest
+
+import manylabel as ml
+from manylabel.text import _explanation
+
+TEXTS = ["red wine", "white wine", "brown bread", "rye bread", "bread and wine"]
+TAGS = [["drink"], ["drink"], ["food"], ["food"], ["drink", "food"]]
+LEARNERS = {
+    "OneVsRest": ml.OneVsRest(),
+    "FastXML": ml.FastXML(n_trees=20),
+    "PfastreXML": ml.PfastreXML(n_trees=20),
+    "AnnotationTree": ml.AnnotationTree(),
+    "CSDPP": ml.CSDPP(regressor="gradient", schedule="adaptive", step=0.5),
+}
+N_LEFT_OUT = 3
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    vectorizer = ml.TextVectorizer(min_rows=1)
+    return ml.Tagger(vectorizer=vectorizer).fit(TEXTS, TAGS)
+
+
+def score(tagger, text, tag):
+    return dict(tagger.tag(text, k=1000))[tag]
+
+
+def without(text, words):
+    kept = [w for w in _explanation.WORD.findall(text.lower()) if w not in words]
+    return " ".join(kept)
+
+
+def test_a_weight_is_what_the_score_loses_without_the_word(tagger):
+    text = "Red wine, red bread"
+    for reason in tagger.explain(text).reasons:
+        assert reason.score == score(tagger, text, reason.tag)
+        for word, weight in reason.words:
+            lost = reason.score - score(tagger, without(text, {word}), reason.tag)
+            assert weight == pytest.approx(lost, abs=1e-6)
+
+
+def test_the_best_tags_come_first_and_the_heaviest_words(tagger):
+    reasons = tagger.explain("red wine and bread", k=2).reasons
+    assert [(r.tag, r.rank) for r in reasons] == [
+        (tag, rank) for rank, (tag, _) in enumerate(tagger.tag("red wine and bread"), 1)
+    ]
+    for reason in reasons:
+        sizes = [abs(weight) for _, weight in reason.words]
+        assert sizes == sorted(sizes, reverse=True)
+
+
+def test_tells_why_not(tagger):
+    (reason,) = tagger.explain("red wine", tags=["food"]).reasons
+    assert (reason.tag, reason.rank) == ("food", 2)
+    assert dict(reason.words)["wine"] < 0
+
+
+def test_is_printed_in_words(tagger):
+    lines = str(tagger.explain("red wine", tags=["drink"])).splitlines()
+    assert lines[0].startswith("drink  ")
+    assert lines[0].endswith(", rank 1")
+    assert lines[1].startswith("  for     wine +")
+
+
+def test_a_text_without_words_has_no_reasons_but_scores(tagger):
+    for reason in tagger.explain("?!").reasons:
+        assert reason.words == []
+    assert tagger.explain("unheard").reasons[0].words == []
+
+
+def test_of_a_long_text_the_heaviest_words_are_tried(tagger, monkeypatch):
+    monkeypatch.setattr(_explanation, "MOST_WORDS", 2)
+    filler = " ".join(f"word{i}" for i in range(50))
+    (reason, _) = tagger.explain(f"{filler} red wine", k=2).reasons
+    assert {word for word, _ in reason.words} == {"red", "wine"}
+
+
+def test_batches_do_not_matter(tagger, monkeypatch):
+    whole = tagger.explain("red wine and bread")
+    monkeypatch.setattr(_explanation, "PAIRS_AT_ONCE", 1)
+    assert tagger.explain("red wine and bread") == whole
+
+
+def test_each_member_of_a_learner_is_explained(tagger):
+    learner = ml.OneVsRest().fit(tagger.vectorizer_.transform(TEXTS), np.eye(5, 2))
+    members = [("first", tagger.learner_, 0.5), ("second", learner, 0.5)]
+    tagger.learner_.members_ = members
+    try:
+        (reason,) = tagger.explain("red wine", k=1).reasons
+    finally:
+        del tagger.learner_.members_
+    assert reason.members["first"] == reason.words
+    assert reason.members["second"] != reason.words
+    assert any(line.strip() == "second" for line in reason.lines())
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_removing_the_named_words_lowers_the_score_on_real_rows(name, debtags):
+    texts, tags = debtags
+    vectorizer = ml.TextVectorizer(n_hashed=2**14 if name == "CSDPP" else None)
+    tagger = ml.Tagger(LEARNERS[name], vectorizer=vectorizer).fit(texts, tags)
+    n_lower = n_asked = 0
+    for text in texts[:30]:
+        for reason in tagger.explain(text, k=2).reasons:
+            heavy = [word for word, weight in reason.words if weight > 0][:N_LEFT_OUT]
+            if not heavy:
+                continue
+            top = score(tagger, without(text, heavy[:1]), reason.tag)
+            assert top < reason.score, f"{reason.tag}: {heavy[0]}"
+            n_asked += 1
+            n_lower += score(tagger, without(text, heavy), reason.tag) < reason.score
+    assert n_asked >= 30
+    assert n_lower >= 0.95 * n_asked

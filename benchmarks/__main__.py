@@ -2,6 +2,6 @@
 
 import runpy
 
-for name in ("reading", "evaluating", "training", "river"):
+for name in ("reading", "vectorising", "evaluating", "training", "river"):
     print(f"== {name}")
     runpy.run_module(f"benchmarks.{name}", run_name="__main__")

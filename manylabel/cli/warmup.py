@@ -28,6 +28,7 @@ def warmup(json: options.Json = False) -> None:
         _read_and_write(Path(folder))
         for kind, writeable in (("int32", True), ("int32", False), ("int64", True)):
             _learn_and_judge(Path(folder), kind, writeable)
+        _tag(Path(folder))
     seconds = time.perf_counter() - start
     if json:
         print_json({"seconds": round(seconds, 3)})
@@ -86,6 +87,19 @@ def _tell_apart(folder: Path, X: Any, y: Any) -> None:
         model.save(folder / kind.__name__)
         for fitted in (model, load(folder / kind.__name__, mmap=True)):
             fitted.predict(X)
+
+
+def _tag(folder: Path) -> None:
+    from manylabel.persistence import load
+    from manylabel.text import Tagger, TextVectorizer
+
+    texts, tags = ["red wine", "white bread"] * 2, [["drink"], ["food"]] * 2
+    for settings in ({"analyzer": "word"}, {"analyzer": "char"}, {"n_hashed": 16}):
+        tagger = Tagger(vectorizer=TextVectorizer(**settings)).fit(texts, tags)
+        tagger.save(folder / "tagger")
+        for fitted in (tagger, load(folder / "tagger", mmap=True)):
+            fitted.evaluate(texts, tags)
+            fitted.explain(texts[0])
 
 
 def _remade(matrix: Any, index_type: str, writeable: bool) -> Any:

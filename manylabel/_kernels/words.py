@@ -75,7 +75,7 @@ def word_grams(text, w_indptr, begins, ends, sizes, g_indptr, hashes, places):
             for size in range(1, most + 1):
                 last = first + size - 1
                 if size > 1:
-                    state = _mixed(state * PRIME + TURN ^ words[last])
+                    state = _mixed((state * PRIME + TURN) ^ words[last])
                 if size >= sizes[0]:
                     hashes[n] = state
                     places[n, 0], places[n, 1] = begins[first], ends[last]

@@ -24,7 +24,11 @@ SIZES = {"word": (1, 2), "char": (3, 5)}
 FURTHER = 0.5
 
 
-class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TextVectorizer(
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    auto_wrap_output_keys=None,  # they know an X only
+):
     """TF-IDF of the words of texts, and of pairs of neighbouring words.
 
     A count c of a word that is in r of n texts becomes

@@ -3,7 +3,7 @@
 import re
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from manylabel._kernels import words
@@ -57,6 +57,7 @@ def test_finds_the_runs_that_regular_expressions_find(rows, sizes, analyzer):
 
 
 @given(texts, sizes, st.sampled_from(["word", "char"]))
+@example(["a b a", "a a", "b b"], (1, 3), "word")
 def test_equal_runs_and_no_others_have_equal_hashes(rows, sizes, analyzer):
     grams = Chunk.of([row.encode() for row in rows]).grams(analyzer, sizes)
     names = [name for row in spelt(grams) for name in row]

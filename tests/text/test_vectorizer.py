@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 
 import manylabel as ml
 from manylabel import persistence
@@ -144,6 +145,14 @@ def test_a_text_without_known_words_is_a_row_of_zeros():
     X = ml.TextVectorizer().fit(TEXTS).transform(["unheard of", ""])
     assert X.shape == (2, 5)
     assert X.nnz == 0
+
+
+def test_is_a_step_of_a_pipeline():
+    Y = np.eye(5, 2)
+    pipeline = make_pipeline(ml.TextVectorizer(), ml.OneVsRest()).fit(TEXTS, Y)
+    X = ml.TextVectorizer().fit(texts=TEXTS).transform(texts=TEXTS)
+    expected = ml.OneVsRest().fit(X, Y).decision_function(X)
+    assert_array_equal(pipeline.decision_function(TEXTS), expected)
 
 
 def test_no_texts_are_no_rows():

@@ -24,7 +24,7 @@ SIZES = {"word": (1, 2), "char": (3, 5)}
 FURTHER = 0.5
 
 
-class TextVectorizer(
+class TextVectorizer(  # type: ignore[call-arg]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
     auto_wrap_output_keys=None,  # they know an X only

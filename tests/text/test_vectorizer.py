@@ -6,6 +6,7 @@ import sys
 import unicodedata
 from collections import Counter
 from math import log, sqrt
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -115,6 +116,27 @@ def test_chunks_do_not_matter(n_hashed, monkeypatch):
     assert other.get_state().keys() == vectorizer.get_state().keys()
     for name, value in vectorizer.get_state().items():
         assert_array_equal(other.get_state()[name], value)
+
+
+class Text(str):
+    """A text that can be watched."""
+
+
+def test_holds_few_texts_at_a_time(monkeypatch):
+    monkeypatch.setattr(_chunks, "CHUNK", 50)
+    alive, most = WeakSet(), []
+
+    def watched():
+        for i in range(200):
+            text = Text(f"red wine {i}")
+            alive.add(text)
+            most.append(len(alive))
+            yield text
+
+    vectorizer = ml.TextVectorizer()
+    assert vectorizer.fit_transform(watched()).shape[0] == 200
+    vectorizer.transform(watched())
+    assert max(most) <= 10
 
 
 def test_the_order_of_texts_does_not_matter():

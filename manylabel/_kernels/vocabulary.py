@@ -96,17 +96,12 @@ def spell_new(text, places, numbers, n_rows, least, name, names, ends, n_named):
 
 
 @kernel
-def weigh(x_indptr, x_indices, x_data, weights, out):
-    """Turn counts c into (1 + ln c) times the column's weight, rows of unit length.
-
-    ``weights`` without entries stands for weights of 1.
-    """
+def weigh(x_indptr, x_data, weights, out):
+    """Turn counts c into (1 + ln c) times the entry's weight, rows of unit length."""
     for i in range(x_indptr.shape[0] - 1):
         total = 0.0
         for p in range(x_indptr[i], x_indptr[i + 1]):
-            value = 1 + np.log(np.float64(x_data[p]))
-            if weights.shape[0]:
-                value *= weights[x_indices[p]]
+            value = (1 + np.log(np.float64(x_data[p]))) * weights[p]
             out[p] = value
             total += value * value
         scale = 1 / np.sqrt(total) if total > 0 else 1.0

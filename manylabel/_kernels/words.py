@@ -4,6 +4,7 @@ A chunk of texts is one buffer with a blank before the first and after every tex
 that a word never touches the end of the buffer nor the next text. ASCII letters,
 digits and the underscore make words, as does every byte beyond ASCII: other characters
 have been made blanks. A gram is given by its 64-bit hash and by its stretch of bytes.
+The top bits of the hash of a run of words tell by how many it is longer than the least.
 """
 
 import numpy as np
@@ -14,6 +15,9 @@ BLANK = np.uint8(32)
 # FNV-1a (Fowler, Noll & Vo 1991), mixed at the end as in SplitMix64.
 BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 TURN = np.uint64(0x9E3779B97F4A7C15)
+N_TOP = np.uint64(3)
+REST = np.uint64(64) - N_TOP
+MOST_FURTHER = (1 << int(N_TOP)) - 1
 
 
 IS_WORD = np.zeros(256, np.bool_)
@@ -77,7 +81,8 @@ def word_grams(text, w_indptr, begins, ends, sizes, g_indptr, hashes, places):
                 if size > 1:
                     state = _mixed((state * PRIME + TURN) ^ words[last])
                 if size >= sizes[0]:
-                    hashes[n] = state
+                    further = np.uint64(min(size - sizes[0], MOST_FURTHER))
+                    hashes[n] = (state >> N_TOP) | (further << REST)
                     places[n, 0], places[n, 1] = begins[first], ends[last]
                     n += 1
         g_indptr[i + 1] = n
@@ -120,7 +125,7 @@ def _runs(text, limits, hashes, places, n):
         if at == stop or STARTS[text[at]]:
             size += 1
             if size >= least:
-                hashes[n] = _mixed(state)
+                hashes[n] = _mixed(state) >> N_TOP
                 places[n, 0], places[n, 1] = first, at
                 n += 1
     return n

@@ -189,6 +189,13 @@ def test_hashed_rows_have_unit_length_and_need_no_fit():
     assert lengths == pytest.approx([1, 1, 1, 0, 1])
 
 
+def test_pairs_are_hashed_apart_from_words_and_weigh_half():
+    X = ml.TextVectorizer(n_hashed=1000).transform(["red wine"])
+    is_pair = X.indices >= 500
+    assert is_pair.tolist() == [False, False, True]
+    assert X.data == pytest.approx(np.array([1, 1, 0.5]) / 1.5)
+
+
 def test_hashing_is_the_same_in_every_process():
     code = (
         "import manylabel as ml;"
@@ -266,6 +273,7 @@ def test_refuses_what_is_no_text(texts, message):
         {"min_rows": 0},
         {"max_features": 0},
         {"n_hashed": 2**31},
+        {"n_hashed": 1},
     ],
 )
 def test_refuses_wrong_parameters(parameter):

@@ -116,7 +116,7 @@ def reasons(
     words = variants.losses(learner, columns)
     members = {
         name: variants.losses(member, columns)
-        for name, member, _ in getattr(learner, "members_", ())
+        for name, member in _named(getattr(learner, "members_", []))
     }
     return TagExplanation(
         [
@@ -130,6 +130,21 @@ def reasons(
             for i, column in enumerate(columns.tolist())
         ]
     )
+
+
+def _named(members: list[Any]) -> list[tuple[str, Any]]:
+    """Return members with the names of their classes, numbered where several share one.
+
+    Examples
+    --------
+    >>> _named([1.5, 2, 2.5])
+    [('float 1', 1.5), ('int', 2), ('float 2', 2.5)]
+    """
+    kinds = [type(member).__name__ for member in members]
+    return [
+        (f"{kind} {kinds[: i + 1].count(kind)}" if kinds.count(kind) > 1 else kind, m)
+        for i, (kind, m) in enumerate(zip(kinds, members, strict=True))
+    ]
 
 
 def _sides(words: Weights, indent: str) -> list[str]:

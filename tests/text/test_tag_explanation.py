@@ -1,6 +1,5 @@
 """Explanations say what the learner does, whichever learner it is."""
 
-import numpy as np
 import pytest
 
 import manylabel as ml
@@ -12,6 +11,7 @@ LEARNERS = {
     "OneVsRest": ml.OneVsRest(),
     "FastXML": ml.FastXML(n_trees=20),
     "PfastreXML": ml.PfastreXML(n_trees=20),
+    "Blend": ml.Blend([ml.OneVsRest(), ml.FastXML(n_trees=20)]),
     "AnnotationTree": ml.AnnotationTree(),
     "CSDPP": ml.CSDPP(regressor="gradient", schedule="adaptive", step=0.5),
 }
@@ -84,17 +84,16 @@ def test_batches_do_not_matter(tagger, monkeypatch):
     assert tagger.explain("red wine and bread") == whole
 
 
-def test_each_member_of_a_learner_is_explained(tagger):
-    learner = ml.OneVsRest().fit(tagger.vectorizer_.transform(TEXTS), np.eye(5, 2))
-    members = [("first", tagger.learner_, 0.5), ("second", learner, 0.5)]
-    tagger.learner_.members_ = members
-    try:
-        (reason,) = tagger.explain("red wine", k=1).reasons
-    finally:
-        del tagger.learner_.members_
-    assert reason.members["first"] == reason.words
-    assert reason.members["second"] != reason.words
-    assert any(line.strip() == "second" for line in reason.lines())
+def test_each_member_of_a_blend_is_explained():
+    learner = ml.Blend([ml.OneVsRest(), ml.FastXML(n_trees=3), ml.OneVsRest(C=0.1)])
+    vectorizer = ml.TextVectorizer(min_rows=1)
+    tagger = ml.Tagger(learner, vectorizer=vectorizer).fit(TEXTS, TAGS)
+    (reason,) = tagger.explain("red wine", tags=["drink"]).reasons
+    assert list(reason.members) == ["OneVsRest 1", "FastXML", "OneVsRest 2"]
+    alone = ml.Tagger(ml.OneVsRest(), vectorizer=vectorizer).fit(TEXTS, TAGS)
+    (expected,) = alone.explain("red wine", tags=["drink"]).reasons
+    assert reason.members["OneVsRest 1"] == expected.words
+    assert "  OneVsRest 1" in reason.lines()
 
 
 @pytest.mark.parametrize("name", LEARNERS)

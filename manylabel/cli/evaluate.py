@@ -13,8 +13,9 @@ from manylabel.cli.figures import (
     show_report,
     write_labels,
 )
-from manylabel.cli.inputs import DataFile, load_model
+from manylabel.cli.inputs import DataFile
 from manylabel.cli.matching import MatchingFile
+from manylabel.cli.models import load_model
 from manylabel.cli.propensities import PropensityLaw, count_law, parse_law
 from manylabel.exceptions import ArchiveError
 
@@ -93,8 +94,7 @@ def evaluate(
         for name, model in learnt.items()
     }
     if labels is not None:
-        names = getattr(first, "label_names_", range(len(first.classes_)))
-        write_labels(labels, by_label, names)
+        write_labels(labels, by_label, MatchingFile(first, rows).names())
     about = {
         "data": str(data),
         "rows": evaluations[name].n_rows,
@@ -134,10 +134,15 @@ def _judge(
     evaluation: "Evaluation",
     by_label: "LabelFigures | None",
 ) -> "Evaluation":
-    """Take all rows into the figures; return them."""
+    """Take all rows into the figures; return them.
+
+    Labels that a tagger never learnt are labels that it misses.
+    """
+    from manylabel._validation import widened
+
     for chunk in track(rows.chunks(), "Judging"):
-        scores = model.predict_topk(chunk.X, evaluation.depth)
-        sets = model.predict(chunk.X)
+        scores = widened(model.predict_topk(chunk.X, evaluation.depth), chunk.n_labels)
+        sets = widened(model.predict(chunk.X), chunk.n_labels)
         evaluation.update(chunk.Y, scores, sets)
         if by_label is not None:
             by_label.update(chunk.Y, scores, sets)

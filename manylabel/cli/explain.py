@@ -8,7 +8,8 @@ import typer
 
 from manylabel.cli import options
 from manylabel.cli.console import cell, note, print_json, print_table, say
-from manylabel.cli.inputs import DataFile, load_model
+from manylabel.cli.inputs import DataFile
+from manylabel.cli.models import is_textual, load_model
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset
@@ -52,6 +53,15 @@ FeatureNames = Annotated[
 ]
 
 
+Text = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="A text, for a model of texts.")
+]
+Tag = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Why a text gets, or not, this tag; repeatable."),
+]
+
+
 @options.reads("label_names", "labels_column", "label_separator")
 def explain(
     model: options.Model,
@@ -63,16 +73,21 @@ def explain(
     plot: Plot = None,
     html: Html = None,
     feature_names: FeatureNames = None,
+    text: Text = None,
+    tag: Tag = None,
     json: options.Json = False,
     *,
     reading: options.Reading,
 ) -> None:
-    """Print a tree over labels, or the way of a row through a tree or a forest.
+    """Print why a text gets its tags, or a tree, or the way of a row through trees.
+
+    Of a text, each tag has the words that count for it and against it: what the tag's
+    score loses when the word is left out.
 
     Each line is a decision: the training rows that came by, then for a tree its largest
     weights, for a row its score and the features that made it; a leaf has labels.
 
-    Example: manylabel explain bibtex/ test.txt.gz --row 7 --plot tree.png
+    Example: manylabel explain debtags/ --text "a parser for XML" --tag devel::library
     """
     from manylabel.evaluation.plots import check_format
 
@@ -81,10 +96,20 @@ def explain(
     if file is None and row is not None:
         raise ValueError("--row needs a FILE that has it.")
     learnt = load_model(model)
-    _check_kind(learnt, model, needs_tree=file is None or bool(plot or html))
+    given = DataFile(
+        file or Path(), reading, labelled=False, textual=is_textual(learnt)
+    )
+    is_drawn = bool(plot or html)
+    if is_textual(learnt) and not is_drawn and (text is not None or file is not None):
+        texts = (text,) if file is None else _row(given, learnt, row or 0).texts
+        _tell_text(learnt.tagger.explain((texts or ("",))[0], tag, k), json)
+        return
+    if text is not None or tag is not None:
+        raise ValueError("--text and --tag need a model of texts, without a drawing.")
+    _check_kind(learnt, model, needs_tree=file is None or is_drawn)
     data = None
     if file is not None:
-        data = _row(DataFile(file, reading, labelled=False), learnt, row or 0)
+        data = _row(given, learnt, row or 0)
     names = {
         "feature_names": _feature_names(feature_names, learnt, data),
         "label_names": getattr(learnt, "label_names_", None),
@@ -94,6 +119,13 @@ def explain(
         _tell_tree(learnt, depth, names, json)
     else:
         _tell_row(learnt.explain(data.X, k), trees, names, json)
+
+
+def _tell_text(explanation: Any, json: bool) -> None:
+    if json:
+        print_json([reason._asdict() for reason in explanation.reasons])
+    else:
+        say(str(explanation))
 
 
 def _check_kind(model: object, path: Path, *, needs_tree: bool) -> None:
@@ -125,6 +157,8 @@ def _feature_names(given: Path | None, model: Any, data: "Dataset | None") -> An
     names = read_names(given)
     if given is None or names is None:
         found = None if data is None else data.feature_names
+        if is_textual(model):
+            return model.tagger.vectorizer_.get_feature_names_out()
         return getattr(model, "feature_names_", None) if found is None else found
     if len(names) != model.n_features_in_:
         reason = f"expected {model.n_features_in_} names, found {len(names)}."

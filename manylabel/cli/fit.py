@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import print_json, print_table, status, working
+from manylabel.cli.console import note, print_json, print_table, status, working
 from manylabel.cli.inputs import DataFile
-from manylabel.cli.learners import LEARNERS, make
+from manylabel.cli.learners import LEARNERS, make, name_of
 from manylabel.exceptions import ArchiveError
 
 if TYPE_CHECKING:
@@ -22,11 +22,13 @@ ModelToBe = Annotated[
     typer.Option(metavar="DIR", help="The folder to save to; a model is replaced."),
 ]
 Learner = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="NAME",
-        help=f"One of {', '.join(LEARNERS)}.",
+        help=f"One of {', '.join(LEARNERS)}; chosen by the size of the data if not "
+        "given.",
         autocompletion=lambda: list(LEARNERS),
+        show_default=False,
     ),
 ]
 Set = Annotated[
@@ -37,45 +39,136 @@ Set = Annotated[
 ]
 
 
+Analyzer = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="Of texts: word (and word pairs) or char."),
+]
+Valid = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        max=0.9,
+        help="Share of the rows to judge the model by, which it then does not learn.",
+    ),
+]
+Threads = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
+
+
 @options.reads()
 def fit(
     file: options.File,
     model: ModelToBe,
-    learner: Learner = "one-vs-rest",
+    learner: Learner = None,
     set_: Set = None,
-    jobs: options.Jobs = None,
+    analyzer: Analyzer = "word",
+    valid: Valid = 0.0,
+    jobs: Threads = -1,
     seed: options.Seed = 0,
     json: options.Json = False,
     *,
     reading: options.Reading,
 ) -> None:
-    """Train a model on a data file with features and save it to a folder.
+    """Train a model on a file of texts or of features, and save it to a folder.
 
-    Example: manylabel fit train.txt.gz --model bibtex/ --set C=0.5 --jobs 2
+    Example: manylabel fit train.jsonl.gz --model debtags/ --valid 0.1
     """
-    from manylabel import parallel
-
-    (estimator,) = make([learner], set_, {"n_jobs": jobs, "random_state": seed})
+    common = {"n_jobs": jobs, "random_state": seed}
+    if learner is not None:
+        make([learner], set_, common)  # refuse a wrong name before a long file is read
     _check_place(model)
     with working(f"Reading {file}"):
         data = DataFile(file, reading).read()
+    name, reason, usual = _chosen(learner, data)
+    (estimator,) = make([name], set_, usual | common)
+    if reason and not json:
+        note(f"note: chose {reason}")
+    data, held = _divided(data, valid, seed)
     start = time.perf_counter()
-    what = f"Fitting {learner} to {len(data):,} rows, {data.n_labels:,} labels"
-    with status(what) as show, parallel.watched(lambda *done: show(_news(*done))):
-        estimator.fit(data.X, data.Y)
+    fitted, n_features = _fitted(estimator, data, analyzer, name)
     seconds = time.perf_counter() - start
-    _remember(estimator, data)
-    estimator.save(model)
-    figures = {
+    figures: dict[str, Any] = {
         "model": str(model),
-        "learner": learner,
+        "learner": name,
         "rows": len(data),
-        "features": data.n_features,
+        "features": n_features,
         "labels": data.n_labels,
         "seconds": round(seconds, 3),
-        "megabytes": round(sum(f.stat().st_size for f in model.iterdir()) / 1e6, 3),
     }
+    if held is not None:
+        figures |= {"judged by": len(held)} | _judged(fitted, held)
+    fitted.save(model)
+    n_bytes = sum(part.stat().st_size for part in model.iterdir())
+    figures["megabytes"] = round(n_bytes / 1e6, 3)
     print_json(figures) if json else _print_figures(figures, f"Fitted on {file}")
+
+
+def _chosen(learner: str | None, data: "Dataset") -> tuple[str, str, dict[str, Any]]:
+    """Return the learner's name; why, and with which parameters, if none was given."""
+    from manylabel.text.choice import choose
+
+    if learner is not None:
+        return learner, "", {}
+    choice = choose(len(data), data.n_features or 0, data.n_labels)
+    usual = choice.learner.get_params(deep=False)
+    return name_of(choice.learner), choice.reason, usual
+
+
+def _divided(
+    data: "Dataset", share: float, seed: int
+) -> tuple["Dataset", "Dataset | None"]:
+    """Return the rows to learn, and those to judge by, if there are to be any."""
+    import numpy as np
+
+    order = np.random.default_rng(seed).permutation(len(data))
+    n_held = round(share * len(data))
+    if not n_held:
+        return data, None
+    return data[np.sort(order[n_held:])], data[np.sort(order[:n_held])]
+
+
+def _fitted(
+    estimator: Any, data: "Dataset", analyzer: str, name: str
+) -> tuple[Any, int]:
+    """Return the fitted model, and how many features it has."""
+    from manylabel import parallel
+
+    what = f"Fitting {name} to {len(data):,} rows, {data.n_labels:,} labels"
+    with status(what) as show:
+        clock = time.perf_counter()
+
+        def tell(done: int, total: int | None) -> None:
+            show(_news(done, total, time.perf_counter() - clock))
+
+        with parallel.watched(tell):
+            if data.X is None:
+                return _tagger(estimator, data, analyzer)
+            estimator.fit(data.X, data.Y)
+    _remember(estimator, data)
+    return estimator, int(data.X.shape[1])
+
+
+def _tagger(estimator: Any, data: "Dataset", analyzer: str) -> tuple[Any, int]:
+    """Return a tagger fitted to texts, and how many features they have."""
+    from manylabel.text import Tagger, TextVectorizer
+
+    tagger = Tagger(estimator, vectorizer=TextVectorizer(analyzer=analyzer))
+    tagger.fit(data.texts or (), data.labels.decode(data.Y))
+    return tagger, int(tagger.learner_.n_features_in_)
+
+
+def _judged(fitted: Any, held: "Dataset") -> dict[str, float]:
+    """Return P@k and PSP@k on rows that were not learnt, in percent."""
+    from manylabel.evaluation import evaluate
+    from manylabel.propensity import recorded_law
+
+    if held.X is None:
+        report = fitted.evaluate(held.texts, held.labels.decode(held.Y))
+    else:
+        law = recorded_law(fitted.label_counts_, fitted.n_rows_, 0.55, 1.5)
+        scores = fitted.predict_topk(held.X, k=5)
+        report = evaluate(held.Y, scores, propensity=law, k=(1, 3, 5))
+    names = [f"{kind}@{k}" for kind in ("P", "PSP") for k in (1, 3, 5)]
+    return {name: round(100 * report[name], 2) for name in names}
 
 
 def _print_figures(figures: dict[str, Any], title: str) -> None:
@@ -83,8 +176,11 @@ def _print_figures(figures: dict[str, Any], title: str) -> None:
     print_table(["", "value"], cells, title=title)
 
 
-def _news(done: int, total: int | None) -> str:
-    return f"{done} of {total} parts" if total else f"{done} parts"
+def _news(done: int, total: int | None, seconds: float) -> str:
+    if not total:
+        return f"{done} parts"
+    left = seconds / max(done, 1) * (total - done)
+    return f"{done} of {total} parts, about {left:.0f} s left"
 
 
 def _check_place(model: Path) -> None:

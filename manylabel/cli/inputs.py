@@ -6,16 +6,18 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from manylabel.cli.console import STANDARD, note
+from manylabel.cli.models import is_textual
 from manylabel.cli.options import Reading
-from manylabel.exceptions import ArchiveError, DataError, SkippedLines
+from manylabel.exceptions import DataError, SkippedLines
 
 if TYPE_CHECKING:
+    from manylabel._typing import CSR
     from manylabel.data import Dataset
 
 N_ROWS = 10_000  # rows in memory at a time
@@ -28,6 +30,7 @@ class DataFile:
     given: Path
     reading: Reading
     labelled: bool = True  # without, columns of labels are left unread
+    textual: bool = False  # with, what has no other format is a text a line
 
     @cached_property
     def path(self) -> Path:
@@ -40,12 +43,11 @@ class DataFile:
         return self.given
 
     def read(self) -> "Dataset":
-        """Return the whole file, which must have rows and features."""
+        """Return the whole file, which must have rows."""
         from manylabel.data import read
 
         data = read(self.path, **self._options())
         self.check_rows(data)
-        self._check_features(data)
         return data
 
     def chunks(self, **widths: int) -> Iterator["Dataset"]:
@@ -56,6 +58,9 @@ class DataFile:
 
     def chunks_for(self, model: Any, **widths: int) -> Iterator["Dataset"]:
         """Yield the file in chunks with the features that a model knows."""
+        if is_textual(model):
+            yield from self._vectorised(model)
+            return
         n_features = int(model.n_features_in_)
         if self.reading.zero_based is None and self._format == "svmlight":
             note(
@@ -63,7 +68,7 @@ class DataFile:
                 "--zero-based or --one-based says which."
             )
         for chunk in self.chunks(n_features=n_features, **widths):
-            self._check_features(chunk)
+            self.check_features(chunk)
             if chunk.n_features != n_features:
                 raise self.fault(
                     f"expected {n_features} features, as the model was fitted on, "
@@ -111,17 +116,85 @@ class DataFile:
 
     @cached_property
     def _format(self) -> str:
-        from manylabel.data.formats import tell_format
+        from manylabel.data.formats import holds_texts, tell_format
         from manylabel.data.source import Source
 
-        return self.reading.from_ or tell_format(Source(self.path))
+        if self.reading.from_ or not self.textual:
+            return self.reading.from_ or tell_format(Source(self.path))
+        try:
+            found = tell_format(Source(self.path))
+        except DataError:
+            return "lines"
+        return found if holds_texts(found) else "lines"
 
-    def _check_features(self, data: "Dataset") -> None:
+    def check_features(self, data: "Dataset") -> None:
+        """Refuse texts where features are needed."""
         if data.X is None:
-            raise self.fault(
-                "expected rows with features, found texts, which this version can "
-                "describe and convert but not learn from."
-            )
+            raise self.fault("expected rows with features, found texts.")
+
+    def _vectorised(self, model: Any) -> Iterator["Dataset"]:
+        """Yield texts in chunks, with the features and the labels of a tagger."""
+        for chunk in self._live() if self._is_live() else self.chunks():
+            if chunk.texts is None:
+                raise self.fault(
+                    "expected texts, as the model was fitted on, found features."
+                )
+            X = model.tagger.vectorizer_.transform(chunk.texts)
+            Y, names = known_first(chunk, model.label_names_)
+            yield replace(chunk, X=X, Y=Y, label_names=names)
+
+    def _is_live(self) -> bool:
+        """Return whether texts come as lines that are not to be waited for."""
+        if self.given != STANDARD or not self.textual:
+            return False
+        stream: Any = sys.stdin.buffer
+        is_json = stream.peek(1)[:1] == b"{"
+        return self.reading.from_ == "lines" or not (self.reading.from_ or is_json)
+
+    def _live(self) -> Iterator["Dataset"]:
+        """Yield the lines of standard input as soon as they are there."""
+        import numpy as np
+
+        from manylabel.data import Dataset
+        from manylabel.data.source import decode
+
+        n_lines = 0
+        for lines in _lines_at_hand(sys.stdin.buffer):
+            texts = []
+            for number, line in enumerate(lines, n_lines + 1):
+                try:
+                    texts.append(decode(line).rstrip("\r"))
+                except ValueError as error:
+                    place = Path("standard-input")
+                    raise DataError(place, str(error), line=number) from None
+            n_lines += len(lines)
+            yield Dataset(None, np.zeros((len(texts), 0)), texts=tuple(texts))
+
+
+def known_first(
+    data: "Dataset", names: tuple[str, ...]
+) -> tuple["CSR", tuple[str, ...]]:
+    """Return labels by the columns of a model, with those new to it last."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    own = data.label_names or tuple(map(str, range(data.n_labels)))
+    place = {name: column for column, name in enumerate(names)}
+    columns = np.array([place.setdefault(name, len(place)) for name in own], np.int64)
+    parts = (data.Y.data, columns[data.Y.indices], data.Y.indptr)
+    Y = sp.csr_array(parts, shape=(len(data), len(place)))
+    return Y, tuple(place)
+
+
+def _lines_at_hand(stream: Any) -> Iterator[list[bytes]]:
+    """Yield the lines that have come, without waiting for more."""
+    pending = b""
+    while piece := stream.read1(1 << 16):
+        *lines, pending = (pending + piece).split(b"\n")
+        if lines:
+            yield lines
+    if pending:
+        yield [pending]
 
 
 def _kept(stream: IO[bytes], name: str) -> Path:
@@ -132,19 +205,3 @@ def _kept(stream: IO[bytes], name: str) -> Path:
     with path.open("wb") as copy:
         shutil.copyfileobj(stream, copy)
     return path
-
-
-def load_model(path: Path, jobs: int | None = None) -> Any:
-    """Return a fitted classifier from its folder, to run on so many threads."""
-    from sklearn.utils.validation import check_is_fitted
-
-    from manylabel.persistence import load
-
-    model = load(path)
-    if not hasattr(model, "predict_topk"):
-        kind = type(model).__name__
-        raise ArchiveError(path, f"expected a classifier, found a {kind}.")
-    check_is_fitted(model)
-    if jobs is not None and hasattr(model, "n_jobs"):
-        model.n_jobs = jobs
-    return model

@@ -21,6 +21,7 @@ LEARNERS = {
     "pfastrexml": "PfastreXML",
     "powerset-tree": "PowersetTree",
     "annotation-tree": "AnnotationTree",
+    "blend": "Blend",
     **ONLINE,
 }
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -60,10 +61,17 @@ def make(
     ]
 
 
-def _class(kind: str) -> Any:
-    from manylabel import baselines, budget, online, trees
+def name_of(learner: Any) -> str:
+    """Return the name of a learner on the command line."""
+    kind = type(learner).__name__
+    return next(name for name, known in LEARNERS.items() if known == kind)
 
-    home = next(m for m in (baselines, budget, online, trees) if kind in m.__all__)
+
+def _class(kind: str) -> Any:
+    from manylabel import baselines, blend, budget, online, trees
+
+    homes = (baselines, blend, budget, online, trees)
+    home = next(module for module in homes if kind in module.__all__)
     return getattr(home, kind)
 
 

@@ -21,6 +21,7 @@ from manylabel.cli.fit import fit
 from manylabel.cli.interrupts import Interrupts
 from manylabel.cli.predict import predict
 from manylabel.cli.stream import stream
+from manylabel.cli.thresholds import thresholds
 from manylabel.cli.warmup import warmup
 from manylabel.exceptions import ManylabelError
 
@@ -33,7 +34,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (demo, describe, convert, fit, predict, evaluate, explain, stream, warmup):
+VERBS = (
+    *(demo, describe, convert, fit, predict, evaluate, explain, thresholds),
+    *(stream, warmup),
+)
+for verb in VERBS:
     app.command()(configurable(verb))
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from manylabel.cli.console import track
 from manylabel.cli.inputs import DataFile
+from manylabel.cli.models import is_textual
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset
@@ -22,6 +23,9 @@ class MatchingFile:
         names = getattr(self._model, "label_names_", None)
         for chunk in self._file.chunks_for(self._model, n_labels=n_labels):
             self._file.check_rows(chunk)
+            if is_textual(self._model):
+                yield chunk
+                continue
             if chunk.n_labels != n_labels:
                 raise self._file.fault(
                     f"expected {n_labels} labels, as the model was fitted on, "
@@ -33,6 +37,13 @@ class MatchingFile:
                     "order, found other names."
                 )
             yield chunk
+
+    def names(self) -> Any:
+        """Return the names of the columns of the chunks, or their numbers."""
+        known = getattr(self._model, "label_names_", range(len(self._model.classes_)))
+        if not is_textual(self._model):
+            return known
+        return next(iter(self.chunks())).label_names
 
     def count_labels(self) -> tuple[Any, int]:
         """Return the number of rows of each label, and of all."""

@@ -49,12 +49,15 @@ def count_law(
     training: MatchingFile | None,
 ) -> str:
     """Set the values of the law by counts of training labels; return whose."""
+    import numpy as np
+
     from manylabel.propensity import recorded_law
 
     if training is not None:
         (counts, n_rows), counted = training.count_labels(), "the training rows given"
     elif hasattr(model, "label_counts_"):
-        counts, n_rows = model.label_counts_, model.n_rows_
+        n_new = len(judged.names()) - len(model.label_counts_)
+        counts, n_rows = np.pad(model.label_counts_, (0, n_new)), model.n_rows_
         counted = f"the rows that {name} was fitted on"
     else:
         (counts, n_rows), counted = judged.count_labels(), "the judged rows"

@@ -11,8 +11,10 @@ from manylabel.data.arff_labels import OPTION_C
 from manylabel.data.columns import Names
 from manylabel.data.dataset import Dataset
 from manylabel.data.jsonl import JsonlReader
+from manylabel.data.lines import LinesReader
 from manylabel.data.parquet import ParquetReader
 from manylabel.data.reader import Reader
+from manylabel.data.records import RecordReader
 from manylabel.data.source import Source
 from manylabel.data.svmlight import SvmlightReader
 from manylabel.data.table import CsvReader, LibMultiLabelReader, TsvReader, tell_table
@@ -29,6 +31,7 @@ READERS: Mapping[str, type[Reader]] = {
     "csv": CsvReader,
     "tsv": TsvReader,
     "libmultilabel": LibMultiLabelReader,
+    "lines": LinesReader,
 }
 TABLES = {".csv": "csv", ".tsv": "tsv"}
 PARQUET_MAGIC = b"PAR1"
@@ -157,6 +160,11 @@ def open_reader(
     for name in given.keys() - READERS[format].OPTIONS - {"skip_bad_lines"}:
         raise ValueError(f"{name} must be left out for {format} files. Got a value.")
     return READERS[format](source, **given)
+
+
+def holds_texts(format: str) -> bool:
+    """Return whether files of a format hold texts, not features."""
+    return format in READERS and issubclass(READERS[format], RecordReader)
 
 
 def tell_format(source: Source) -> str:

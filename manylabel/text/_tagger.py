@@ -62,7 +62,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
     >>> tagger.predict(["bread", "wine"])
     [['food'], ['drink']]
     >>> tagger.choice_
-    'OneVsRest, because 2 labels are few enough for a separator each.'
+    'OneVsRest, because 4 rows are too few to weigh several learners.'
     """
 
     vectorizer_: TextVectorizer

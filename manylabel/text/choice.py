@@ -4,9 +4,12 @@ from typing import NamedTuple
 
 from manylabel.base import MultiLabelClassifier
 from manylabel.baselines import OneVsRest
-from manylabel.trees import PfastreXML
+from manylabel.blend import Blend
+from manylabel.trees import FastXML, PfastreXML
 
+FEWEST_ROWS = 2_000  # of fewer, too few could be held out to weigh learners
 MOST_SEPARATORS = 2_000  # labels; one separator for each of more takes too long
+MOST_ROWS = 200_000  # of more, one forest takes as long as one wants to wait
 
 
 class Choice(NamedTuple):
@@ -31,13 +34,24 @@ def choose(n_rows: int, n_features: int, n_labels: int) -> Choice:
 
     Examples
     --------
-    >>> choose(7_770, 98_422, 90).reason
-    'OneVsRest, because 90 labels are few enough for a separator each.'
-    >>> choose(43_756, 300_000, 18_152).learner
+    >>> choose(500, 9_000, 90).reason
+    'OneVsRest, because 500 rows are too few to weigh several learners.'
+    >>> choose(7_770, 98_422, 90).learner
+    Blend()
+    >>> choose(1_000_000, 300_000, 18_152).learner
     PfastreXML()
     """
-    if n_labels <= MOST_SEPARATORS:
-        reason = f"{n_labels:,} labels are few enough for a separator each"
+    if n_rows < FEWEST_ROWS and n_labels <= MOST_SEPARATORS:
+        reason = f"{n_rows:,} rows are too few to weigh several learners"
         return Choice(OneVsRest(), f"OneVsRest, because {reason}.")
-    reason = f"{n_labels:,} labels are too many for a separator each"
+    if n_rows <= MOST_ROWS and n_labels <= MOST_SEPARATORS:
+        reason = (
+            "it is better than each of its learners, and the data are not too large"
+        )
+        return Choice(Blend(), f"Blend, because {reason}.")
+    if n_rows <= MOST_ROWS:
+        reason = f"{n_labels:,} labels are too many for a separator each"
+        learners = [FastXML(), PfastreXML()]
+        return Choice(Blend(learners), f"Blend of two forests, because {reason}.")
+    reason = f"{n_rows:,} rows are many, and one forest is enough to wait for"
     return Choice(PfastreXML(), f"PfastreXML, because {reason}.")

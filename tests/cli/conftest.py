@@ -75,9 +75,10 @@ def process():
 def started():
     """Start the command line and leave it running."""
 
-    def call(*arguments, stderr=subprocess.PIPE, **changes):
+    def call(*arguments, stdin=None, stderr=subprocess.PIPE, **changes):
         return subprocess.Popen(
             command(*arguments),
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=stderr,
             env=environment(**changes),

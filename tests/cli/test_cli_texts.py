@@ -1,0 +1,185 @@
+"""Texts through the command line: fit, predict, evaluate, explain, thresholds."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+TOPICS = {
+    "drink": "wine beer water juice glass bottle".split(),
+    "food": "bread cheese apple soup plate kitchen".split(),
+    "travel": "train ticket hotel airport luggage map".split(),
+}
+
+
+def written(path, n_rows, seed, extra=()):
+    """Write texts of one or two topics, with their names as labels."""
+    rng = np.random.default_rng(seed)
+    with path.open("w") as file:
+        for _ in range(n_rows):
+            labels = sorted(rng.choice(list(TOPICS), rng.integers(1, 3), replace=False))
+            words = [w for name in labels for w in rng.choice(TOPICS[name], 4)]
+            row = {"text": " ".join(words), "labels": [*labels, *extra]}
+            file.write(json.dumps(row) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, process):
+    """Return a folder with texts, and a tagger fitted to them."""
+    folder = tmp_path_factory.mktemp("texts")
+    train = written(folder / "train.jsonl", 200, seed=0)
+    written(folder / "test.jsonl", 100, seed=1)
+    done = process("fit", train, "--model", folder / "tagger", "--valid", "0.2")
+    assert done.status == 0, done.err
+    assert "chose OneVsRest, because 200 rows are too few" in done.err
+    assert "P@1" in done.out
+    return folder
+
+
+def test_a_text_on_standard_input_gets_its_tags(process, folder):
+    done = process("predict", folder / "tagger", "-k", "1", input=b"a bottle of wine\n")
+    assert done.status == 0, done.err
+    header, line = done.out.splitlines()
+    assert header == "row\tlabel\tscore"
+    assert line.startswith("0\tdrink\t")
+
+
+def test_lines_are_answered_as_they_come(started, folder):
+    running = started("predict", folder / "tagger", "-k", "1", stdin=subprocess.PIPE)
+    try:
+        running.stdin.write(b"bread and cheese\n")
+        running.stdin.flush()
+        assert running.stdout.readline() == b"row\tlabel\tscore\n"
+        assert running.stdout.readline().startswith(b"0\tfood\t")
+        out, _ = running.communicate(b"train ticket", timeout=60)
+        assert out.startswith(b"1\ttravel\t")
+    finally:
+        running.kill()
+
+
+def test_lines_of_a_file_are_texts_whatever_they_look_like(cli, folder, tmp_path):
+    lines = tmp_path / "lines"
+    lines.write_text("3 4 5\nwine\n\nairport\n")
+    done = cli("predict", folder / "tagger", lines, "-k", "1", "--format", "jsonl")
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert [row["row"] for row in rows] == [0, 1, 2, 3]
+    assert (rows[1]["labels"], rows[3]["labels"]) == (["drink"], ["travel"])
+
+
+def test_csv_and_json_lines_get_the_same_tags(cli, folder, tmp_path):
+    table, records = tmp_path / "new.csv", tmp_path / "new.jsonl"
+    table.write_text("title,body\nDinner,cheese and soup\n")
+    records.write_text(json.dumps({"title": "Dinner", "body": "cheese and soup"}))
+    answers = [cli("predict", folder / "tagger", path).out for path in (table, records)]
+    assert answers[0] == answers[1]
+    assert "food" in answers[0]
+
+
+def test_a_tagger_is_judged(cli, folder):
+    test = folder / "test.jsonl"
+    done = cli("evaluate", folder / "tagger", "--data", test, "--json")
+    figures = json.loads(done.out)["figures"]
+    assert figures["P@1"] > 0.9
+    assert {"nDCG@3", "PSP@5", "f1"} <= figures.keys()
+
+
+def test_labels_that_a_tagger_never_learnt_are_missed(cli, folder, tmp_path):
+    new = written(tmp_path / "new.jsonl", 100, seed=1, extra=["unheard of"])
+    arguments = ("--json", "--labels", tmp_path / "labels.tsv")
+    done = cli("evaluate", folder / "tagger", "--data", new, *arguments)
+    assert done.status == 0, done.err
+    figures = json.loads(done.out)["figures"]
+    assert figures["recall@3"] < 1
+    (line,) = [
+        row
+        for row in (tmp_path / "labels.tsv").read_text().splitlines()
+        if row.startswith("unheard of")
+    ]
+    assert line.split("\t")[1] == "100"
+
+
+def test_two_taggers_are_compared(cli, folder, tmp_path):
+    train = folder / "train.jsonl"
+    made = ("--model", tmp_path / "other", "--analyzer", "char", "--set", "C=0.5")
+    done = cli("fit", train, *made, "--learner", "one-vs-rest")
+    assert done.status == 0, done.err
+    models = (folder / "tagger", tmp_path / "other")
+    done = cli("evaluate", *models, "--data", folder / "test.jsonl")
+    assert done.status == 0, done.err
+    assert "other" in done.out
+
+
+def test_an_explanation_has_the_words(cli, folder):
+    text = ("--text", "a glass of wine with bread")
+    done = cli("explain", folder / "tagger", *text, "--tag", "drink", "--json")
+    (reason,) = json.loads(done.out)
+    assert reason["tag"] == "drink"
+    assert dict(reason["words"])["wine"] > 0 > dict(reason["words"])["bread"]
+    assert "wine" in cli("explain", folder / "tagger", *text).out
+    row = cli("explain", folder / "tagger", folder / "test.jsonl", "--row", "3")
+    assert row.status == 0, row.err
+
+
+def test_an_unknown_tag_is_refused(cli, folder):
+    done = cli("explain", folder / "tagger", "--text", "wine", "--tag", "nothing")
+    assert done.status == 2
+    assert "nothing" in done.err
+
+
+def test_words_need_a_model_of_texts(cli, model):
+    done = cli("explain", model, "--text", "wine")
+    assert done.status == 2
+    assert "--text and --tag need a model of texts" in done.err
+
+
+def test_features_are_refused_by_a_tagger(cli, folder, files):
+    done = cli("evaluate", folder / "tagger", "--data", files / "test.txt")
+    assert done.status == 2
+    assert "expected texts, as the model was fitted on, found features." in done.err
+
+
+def test_a_tree_of_texts_names_its_words(cli, folder, tmp_path):
+    made = ("--model", tmp_path / "tree", "--learner", "annotation-tree")
+    assert cli("fit", folder / "train.jsonl", *made).status == 0
+    done = cli("explain", tmp_path / "tree", "--plot", tmp_path / "tree.png")
+    assert done.status == 0, done.err
+    assert any(word in done.out for words in TOPICS.values() for word in words)
+    assert (tmp_path / "tree.png").exists()
+
+
+@pytest.mark.parametrize("target", ["f1", "precision=0.95", "recall=0.9"])
+def test_cut_offs_make_sets(cli, folder, tmp_path, target):
+    path = tmp_path / "cut"
+    made = ("--model", path, "--learner", "one-vs-rest")
+    assert cli("fit", folder / "train.jsonl", *made).status == 0
+    arguments = ("--data", folder / "test.jsonl", "--for", target)
+    for _ in range(2):  # chosen again, they replace the first
+        done = cli("thresholds", path, *arguments)
+        assert done.status == 0, done.err
+    assert f"Cut-offs for {target} on 100 rows" in done.out
+    lines = tmp_path / "lines"
+    lines.write_text("wine and beer\n")
+    sets = cli("predict", path, lines, "--sets", "--format", "jsonl")
+    assert json.loads(sets.out)["labels"][0] == "drink"
+
+
+def test_cut_offs_of_features_keep_names(cli, files, tmp_path):
+    path = tmp_path / "model"
+    made = ("--model", path, "--learner", "one-vs-rest")
+    assert cli("fit", files / "train.arff", *made).status == 0
+    data = files / "test.arff"
+    done = cli("thresholds", path, "--data", data, "--per-label", "--json")
+    assert done.status == 0, done.err
+    assert json.loads(done.out)["rows"] == 100
+    assert "label 1" in cli("predict", path, data).out
+
+
+def test_a_bad_target_is_refused_and_the_model_kept(cli, folder):
+    before = (folder / "tagger" / "manifest.json").read_bytes()
+    arguments = ("--data", folder / "test.jsonl", "--for", "precision=9")
+    done = cli("thresholds", folder / "tagger", *arguments)
+    assert done.status == 2
+    assert "precision= or recall= with a share" in done.err
+    assert (folder / "tagger" / "manifest.json").read_bytes() == before

@@ -51,7 +51,7 @@ def predict(
     A model of texts also reads plain lines, a text each, and answers as they come.
     Labels have their names if the model knows them. Rows are numbered from 0.
 
-    Example: echo "a library to parse XML" | manylabel predict debtags/ -k 3
+    Example: manylabel predict debtags/ new.jsonl -k 3 | head
     """
     if format not in FORMATS:
         known = ", ".join(FORMATS)

@@ -52,7 +52,7 @@ def test_predicts_sets_of_names(tagger):
 
 def test_says_which_learner_it_chose_and_why(tagger):
     assert isinstance(tagger.learner_, ml.OneVsRest)
-    assert tagger.choice_.startswith("OneVsRest, because 3 labels")
+    assert tagger.choice_.startswith("OneVsRest, because 5 rows")
     assert choose(10**5, 10**5, 10**4).reason.startswith("PfastreXML, because 10,000")
     assert ml.Tagger(ml.Popularity()).fit(TEXTS, TAGS).choice_ == ""
 

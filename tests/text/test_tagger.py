@@ -53,7 +53,12 @@ def test_predicts_sets_of_names(tagger):
 def test_says_which_learner_it_chose_and_why(tagger):
     assert isinstance(tagger.learner_, ml.OneVsRest)
     assert tagger.choice_.startswith("OneVsRest, because 5 rows")
-    assert choose(10**5, 10**5, 10**4).reason.startswith("PfastreXML, because 10,000")
+    for n_rows, n_labels, words in (
+        (10**4, 500, "Blend, because several learners"),
+        (10**5, 10**4, "Blend of two forests, because 10,000 labels"),
+        (10**7, 500, "PfastreXML, because 10,000,000 rows"),
+    ):
+        assert choose(n_rows, 10**5, n_labels).reason.startswith(words)
     assert ml.Tagger(ml.Popularity()).fit(TEXTS, TAGS).choice_ == ""
 
 

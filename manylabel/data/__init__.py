@@ -2,6 +2,7 @@
 
 from manylabel.data.corpus import Corpus, make_corpus
 from manylabel.data.dataset import Dataset
+from manylabel.data.debtags import read_debtags
 from manylabel.data.formats import read
 from manylabel.data.labels import LabelSpace
 from manylabel.data.stream import iter_chunks
@@ -14,5 +15,6 @@ __all__ = [
     "iter_chunks",
     "make_corpus",
     "read",
+    "read_debtags",
     "write",
 ]

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,6 +90,25 @@ def working(what: str, *, quiet: bool = False) -> Iterator[Callable[[int], None]
             show(f"{done:,} rows")
 
         yield advance
+
+
+@contextmanager
+def fitting(what: str) -> Iterator[None]:
+    """Show that a model is being fitted, how far it is, and how long it may take."""
+    from manylabel import parallel
+
+    start = time.perf_counter()
+    with status(what) as show:
+
+        def advance(done: int, total: int | None) -> None:
+            if not total:
+                show(f"{done} parts")
+                return
+            left = (time.perf_counter() - start) / max(done, 1) * (total - done)
+            show(f"{done} of {total} parts, about {left:.0f} s left")
+
+        with parallel.watched(advance):
+            yield
 
 
 def track(chunks: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import note, print_json, print_table, status, working
+from manylabel.cli.console import fitting, note, print_json, print_table, working
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make, name_of
 from manylabel.exceptions import ArchiveError
@@ -130,19 +130,11 @@ def _fitted(
     estimator: Any, data: "Dataset", analyzer: str, name: str
 ) -> tuple[Any, int]:
     """Return the fitted model, and how many features it has."""
-    from manylabel import parallel
-
     what = f"Fitting {name} to {len(data):,} rows, {data.n_labels:,} labels"
-    with status(what) as show:
-        clock = time.perf_counter()
-
-        def tell(done: int, total: int | None) -> None:
-            show(_news(done, total, time.perf_counter() - clock))
-
-        with parallel.watched(tell):
-            if data.X is None:
-                return _tagger(estimator, data, analyzer)
-            estimator.fit(data.X, data.Y)
+    with fitting(what):
+        if data.X is None:
+            return _tagger(estimator, data, analyzer)
+        estimator.fit(data.X, data.Y)
     _remember(estimator, data)
     return estimator, int(data.X.shape[1])
 
@@ -174,13 +166,6 @@ def _judged(fitted: Any, held: "Dataset") -> dict[str, float]:
 def _print_figures(figures: dict[str, Any], title: str) -> None:
     cells = ((k, v if isinstance(v, str) else f"{v:,}") for k, v in figures.items())
     print_table(["", "value"], cells, title=title)
-
-
-def _news(done: int, total: int | None, seconds: float) -> str:
-    if not total:
-        return f"{done} parts"
-    left = seconds / max(done, 1) * (total - done)
-    return f"{done} of {total} parts, about {left:.0f} s left"
 
 
 def _check_place(model: Path) -> None:

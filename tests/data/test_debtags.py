@@ -207,3 +207,12 @@ def test_the_lists_of_this_machine_agree_with_apt():
     assert len(data) > 0.9 * len(tagged)  # others have tags of the special facet only
     assert all("::" in name for name in data.label_names)
     assert data.Y.sum(axis=1).min() >= 1
+
+
+def test_paragraphs_come_before_the_rest_is_read(tmp_path):
+    path = tmp_path / "list"
+    path.write_text(f"{CHESS}\nno field\n")
+    found = control.paragraphs(path, ["Package"])
+    assert next(found) == {"Package": control.Field("chess", 1)}
+    with pytest.raises(DataError, match="line 8"):
+        next(found)

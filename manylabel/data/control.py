@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from manylabel.data.source import decode
 from manylabel.exceptions import DataError
@@ -55,17 +55,14 @@ def _split(path: Path) -> Iterator[dict[bytes, tuple[int, list[bytes]]]]:
                 if fields:
                     yield fields
                 fields = {}
-            elif line[:1] not in b" \t":
+            elif fields and line[:1] in b" \t":
+                value.append(line)
+            else:
                 name, value = _begun(path, number, line)
                 if name in fields:
                     reason = f"expected {_shown(name)} once in a paragraph."
                     raise DataError(path, reason, number)
                 fields[name] = number, value
-            elif fields:
-                value.append(line)
-            else:
-                reason = f"expected 'Name: value', found {_shown(line)}."
-                raise DataError(path, reason, number)
     if fields:
         yield fields
 
@@ -117,9 +114,10 @@ def _helped(path: Path) -> Iterator[IO[bytes]]:
             path,
             f"expected a plain, gz or xz file, found {path.suffix}, which needs apt.",
         )
-    command = [HELPER, "cat-file", path.absolute()]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, **pipes) as helper:  # type: ignore[call-overload]
-        yield helper.stdout
+    command = [str(HELPER), "cat-file", str(path.absolute())]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as helper:
+        yield cast(IO[bytes], helper.stdout)
     if helper.returncode:
         raise EOFError(f"apt-helper ended with status {helper.returncode}")

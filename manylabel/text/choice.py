@@ -45,9 +45,7 @@ def choose(n_rows: int, n_features: int, n_labels: int) -> Choice:
         reason = f"{n_rows:,} rows are too few to weigh several learners"
         return Choice(OneVsRest(), f"OneVsRest, because {reason}.")
     if n_rows <= MOST_ROWS and n_labels <= MOST_SEPARATORS:
-        reason = (
-            "it is better than each of its learners, and the data are not too large"
-        )
+        reason = "several learners are better than one, and the data small enough"
         return Choice(Blend(), f"Blend, because {reason}.")
     if n_rows <= MOST_ROWS:
         reason = f"{n_labels:,} labels are too many for a separator each"

@@ -102,6 +102,7 @@ def _story(data: "Dataset", seed: int) -> Story:
     import numpy as np
 
     from manylabel.data.debtags import is_held_out
+    from manylabel.baselines import OneVsRest
     from manylabel.text import Tagger
 
     start = time.perf_counter()
@@ -109,7 +110,7 @@ def _story(data: "Dataset", seed: int) -> Story:
     train, test = data[~held_out], data[held_out]
     what = f"Fitting a tagger to {len(train):,} texts, {data.n_labels:,} tags"
     with fitting(what):
-        tagger = Tagger().fit(train.texts or (), _tags(train))
+        tagger = Tagger(OneVsRest(n_jobs=-1)).fit(train.texts or (), _tags(train))
     with working("Judging it"):
         report = tagger.evaluate(test.texts or (), _tags(test), k=DEPTHS)
     row = int(np.random.default_rng(seed).integers(len(test)))
@@ -145,7 +146,6 @@ def _figures(source: str, data: "Dataset", story: Story) -> dict[str, Any]:
 def _show_report(source: str, data: "Dataset", story: Story) -> None:
     n_train, report = story.tagger.n_rows_, story.report
     columns = [f"@{depth}" for depth in DEPTHS]
-    say(f"The learner is {story.tagger.choice_}")
     print_table(
         ["percent", *columns],
         ([name, *(percent(report[name + c]) for c in columns)] for name in SHOWN),

@@ -101,8 +101,8 @@ def _story(data: "Dataset", seed: int) -> Story:
     """Fit a tagger to most rows, judge it on others, and let it explain one of them."""
     import numpy as np
 
-    from manylabel.data.debtags import is_held_out
     from manylabel.baselines import OneVsRest
+    from manylabel.data.debtags import is_held_out
     from manylabel.text import Tagger
 
     start = time.perf_counter()

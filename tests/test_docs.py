@@ -1,0 +1,97 @@
+"""The pages of docs/ are true: what they run prints what they say."""
+
+import os
+import re
+import subprocess
+import sys
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = {str(page.relative_to(DOCS)): page for page in sorted(DOCS.rglob("*.md"))}
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n(?:\s*```text\n(.*?)^```\n)?", re.M | re.S)
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+ENTRY = re.compile(r"^::: manylabel\.(\w+)", re.M)
+NOT_RUN = {
+    "console": "typed in a clone or another environment: make and pip",
+    "text": "a file, a formula or a picture in letters",
+}
+
+
+def _text(page):
+    return PAGES[page].read_text(encoding="utf-8")
+
+
+RUN = [page for page in PAGES if re.search(r"^```(python|sh)$", _text(page), re.M)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in, with the command line of this tree at hand."""
+    program = tmp_path / "bin" / "manylabel"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m manylabel.cli.main "$@"')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("COLUMNS", "88")
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    return work
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no sh")
+@pytest.mark.parametrize("page", RUN)
+def test_what_a_page_runs_prints_what_it_says(page, folder, capsys):
+    names = {}
+    for language, code, printed in BLOCK.findall(_text(page)):
+        if language == "python":
+            exec(compile(code, page, "exec"), names)
+            got = capsys.readouterr().out
+        elif language == "sh":
+            got = _shell(code)
+        else:
+            assert language in NOT_RUN
+            continue
+        same = OutputChecker().check_output(
+            printed, got, ELLIPSIS | NORMALIZE_WHITESPACE
+        )
+        assert same, f"{code}printed\n{got}in place of\n{printed}"
+
+
+def _shell(code):
+    done = subprocess.run(["sh", "-eu"], input=code, capture_output=True, text=True)
+    assert done.returncode == 0, f"{code}ended with\n{done.stderr}"
+    return done.stdout
+
+
+def test_every_block_names_what_it_is():
+    for page in PAGES:
+        fences = re.findall(r"^```(.*)$", _text(page), re.M)
+        assert len(fences) % 2 == 0, page
+        assert set(fences[::2]) <= {"python", "sh", *NOT_RUN}, page
+
+
+def test_links_lead_to_files():
+    for page, path in PAGES.items():
+        for target in LINK.findall(_text(page)):
+            assert (path.parent / target).exists(), f"{page} links to {target}"
+
+
+def test_every_page_is_in_the_navigation():
+    listed = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    assert sorted(listed) == sorted(PAGES)
+
+
+def test_every_public_name_has_one_place_in_the_reference():
+    stub = (ROOT / "manylabel" / "__init__.pyi").read_text()
+    public = set(re.findall(r" import (\w+) as \1$", stub, re.M)) - {"__version__"}
+    pages = [page for page in PAGES if page.startswith("reference/")]
+    entries = [name for page in pages for name in ENTRY.findall(_text(page))]
+    assert set(entries) == public
+    once = [name for name in entries if name not in {"losses", "metrics"}]
+    assert len(once) == len(set(once))

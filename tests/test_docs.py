@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
 
 import pytest
@@ -60,10 +59,13 @@ def test_what_a_page_runs_prints_what_it_says(page, folder, capsys):
         else:
             assert language in NOT_RUN
             continue
-        same = OutputChecker().check_output(
-            printed, got, ELLIPSIS | NORMALIZE_WHITESPACE
-        )
-        assert same, f"{code}printed\n{got}in place of\n{printed}"
+        assert _agree(got, printed), f"{code}printed\n{got}in place of\n{printed}"
+
+
+def _agree(got, printed):
+    """Compare words; three dots stand for any of them, or for the end of a number."""
+    parts = [r"\s+".join(map(re.escape, p.split())) for p in printed.split("...")]
+    return re.fullmatch(rf"\s*{'.*'.join(parts)}\s*", got, re.S)
 
 
 def _shell(code):

@@ -29,6 +29,7 @@ from manylabel.propensity import Propensity
 from manylabel.trees import FastXML, PfastreXML
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
+N_TREES = 25  # of each of two forests, which together are as large as one
 DEPTH = 50  # labels of each learner that are blended, more if more are asked for
 ROWS_AT_ONCE = 4096
 NEVER = -2.0  # the score of a label that no training row has
@@ -45,7 +46,8 @@ class Blend(MultiLabelClassifier):
     Parameters
     ----------
     learners : sequence of estimators or None, default=None
-        None is ``OneVsRest()``, ``FastXML()`` and ``PfastreXML()``. They are cloned.
+        None is ``OneVsRest()``, ``FastXML(n_trees=25)`` and ``PfastreXML(n_trees=25)``.
+        They are cloned.
     metrics : sequence of str, default=("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
         What weights and tilt are chosen for: the mean and the least of the ratios to
         the best that a learner alone has.
@@ -150,7 +152,8 @@ class Blend(MultiLabelClassifier):
 
     def _fresh(self) -> list[Any]:
         """Return unfitted learners."""
-        usual = (OneVsRest(), FastXML(), PfastreXML())
+        forests = (forest(n_trees=N_TREES) for forest in (FastXML, PfastreXML))
+        usual = (OneVsRest(), *forests)
         learners = [clone(m) for m in (self.learners or usual)]
         for learner in learners:
             if getattr(learner, "n_jobs", 1) is None:

@@ -52,8 +52,8 @@ def thresholds(
     """
     import scipy.sparse as sp
 
-    from manylabel import Cutoffs
     from manylabel._validation import widened
+    from manylabel.cutoffs import Cutoffs
 
     learnt = load_model(model)
     with working(f"Reading {data}"):

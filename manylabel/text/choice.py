@@ -7,6 +7,7 @@ from manylabel.baselines import OneVsRest
 from manylabel.blend import Blend
 from manylabel.trees import FastXML, PfastreXML
 
+N_TREES = 25  # of each of two forests, which together are as large as one
 FEWEST_ROWS = 2_000  # of fewer, too few could be held out to weigh learners
 MOST_SEPARATORS = 2_000  # labels; one separator for each of more takes too long
 MOST_ROWS = 200_000  # of more, one forest takes as long as one wants to wait
@@ -49,7 +50,7 @@ def choose(n_rows: int, n_features: int, n_labels: int) -> Choice:
         return Choice(Blend(), f"Blend, because {reason}.")
     if n_rows <= MOST_ROWS:
         reason = f"{n_labels:,} labels are too many for a separator each"
-        learners = [FastXML(), PfastreXML()]
+        learners = [FastXML(n_trees=N_TREES), PfastreXML(n_trees=N_TREES)]
         return Choice(Blend(learners), f"Blend of two forests, because {reason}.")
     reason = f"{n_rows:,} rows are many, and one forest is enough to wait for"
     return Choice(PfastreXML(), f"PfastreXML, because {reason}.")

@@ -55,8 +55,9 @@ class Cutoffs(MultiLabelClassifier):
         What ranks the labels; it is cloned. None is ``OneVsRest()``.
     target : str or object with ``from_counts``, default="f1"
         ``"precision=0.9"``: as many labels as can be given so that this share of them
-        is true; ``"recall=0.9"``: as few as have this share of the true ones; or a cost
-        to make small, ``"f1"``, ``"accuracy"``, ``"hamming"`` ...
+        is true, with a standard error to spare; ``"recall=0.9"``: as few as have this
+        share of the true ones; or a cost to make small, ``"f1"``, ``"accuracy"``,
+        ``"hamming"`` ...
     per_label : bool, default=False
         Whether each label has its own cut-off, chosen by its own column; a label that
         no row held out has takes the common one.
@@ -234,7 +235,9 @@ def cut_off(pairs: Pairs, goal: Any, share: float) -> Floats:
         scores, n_given = pairs.scores[start:end], np.arange(end - start + 1.0)
         found, n_true = hits[start : end + 1] - hits[start], float(pairs.n_true[group])
         if goal == "precision":
-            charge = np.where(found >= share * np.maximum(n_given, 1), -n_given, np.inf)
+            # A cut-off that just met it would owe that to luck: it is one of many.
+            luck = np.sqrt(share * (1 - share) * n_given)
+            charge = np.where(found >= share * n_given + luck, -n_given, np.inf)
         elif goal == "recall":
             charge = np.where(found >= share * n_true, n_given, end - start + 1.0)
         else:

@@ -108,7 +108,7 @@ def stream(
         check_format(plot)
     data = DataFile(file, reading)
     learners = _make([learner, *(compare or [])], set_, cost, seed)
-    whole = data.read() if permute else None
+    whole = _whole(data) if permute else None
     settings = {
         "costs": tuple(dict.fromkeys([cost, *COSTS])),
         "permutations": permute,
@@ -146,11 +146,16 @@ def _make(
     return dict(zip(names, estimators, strict=True))
 
 
+def _whole(data: DataFile) -> "Dataset":
+    whole = data.read()
+    data.check_features(whole)
+    return whole
+
+
 def _chunks(data: DataFile) -> "Iterator[Dataset]":
     for chunk in data.chunks():
         data.check_rows(chunk)
-        if chunk.X is None:
-            raise data.fault("expected rows with features, found texts.")
+        data.check_features(chunk)
         yield chunk
 
 

@@ -40,9 +40,9 @@ def test_two_processes_that_save_to_one_folder_leave_one_whole_model(
     started, files, dataset, tmp_path
 ):
     _, test = dataset
-    out = tmp_path / "model"
+    out, chosen = tmp_path / "model", ("--learner", "one-vs-rest", "--set")
     fitting = [
-        started("fit", files / "train.arff", "--model", out, "--set", f"C={c}")
+        started("fit", files / "train.arff", "--model", out, *chosen, f"C={c}")
         for c in (0.1, 10)
     ]
     for running in fitting:

@@ -11,6 +11,7 @@ from manylabel.cli import options
 from manylabel.cli.console import fitting, note, print_json, print_table, working
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make, name_of
+from manylabel.cli.tuning import check_tuning, tuned
 from manylabel.exceptions import ArchiveError
 
 if TYPE_CHECKING:
@@ -37,8 +38,14 @@ Set = Annotated[
         "--set", metavar="NAME=VALUE", help="A parameter of the learner; repeatable."
     ),
 ]
-
-
+Tune = Annotated[
+    str | None,
+    typer.Option(
+        metavar="METRIC",
+        help="Try a few settings of the learner on one row in five, and take the best "
+        "by this metric, as P@1, nDCG@5 or PSP@3.",
+    ),
+]
 Analyzer = Annotated[
     str,
     typer.Option(metavar="NAME", help="Of texts: word (and word pairs) or char."),
@@ -60,6 +67,7 @@ def fit(
     model: ModelToBe,
     learner: Learner = None,
     set_: Set = None,
+    tune: Tune = None,
     analyzer: Analyzer = "word",
     valid: Valid = 0.0,
     jobs: Threads = -1,
@@ -73,8 +81,7 @@ def fit(
     Example: manylabel fit train.jsonl.gz --model debtags/ --valid 0.1
     """
     common = {"n_jobs": jobs, "random_state": seed}
-    if learner is not None:
-        make([learner], set_, common)  # refuse a wrong name before a long file is read
+    _check_learner(learner, set_, tune)
     _check_place(model)
     with working(f"Reading {file}"):
         data = DataFile(file, reading).read()
@@ -84,11 +91,14 @@ def fit(
         note(f"note: chose {reason}")
     data, held = _divided(data, valid, seed)
     start = time.perf_counter()
+    figures: dict[str, Any] = {"model": str(model), "learner": name}
+    if tune is not None:
+        estimator, best = tuned(estimator, data, tune, set_, analyzer, seed)
+        note(f"note: chose {best}, for {tune}.")
+        figures["tuned"] = best
     fitted, n_features = _fitted(estimator, data, analyzer, name)
     seconds = time.perf_counter() - start
-    figures: dict[str, Any] = {
-        "model": str(model),
-        "learner": name,
+    figures |= {
         "rows": len(data),
         "features": n_features,
         "labels": data.n_labels,
@@ -166,6 +176,15 @@ def _judged(fitted: Any, held: "Dataset") -> dict[str, float]:
 def _print_figures(figures: dict[str, Any], title: str) -> None:
     cells = ((k, v if isinstance(v, str) else f"{v:,}") for k, v in figures.items())
     print_table(["", "value"], cells, title=title)
+
+
+def _check_learner(
+    learner: str | None, settings: list[str] | None, metric: str | None
+) -> None:
+    """Refuse, before a long file is read, what no learner or this one cannot do."""
+    made = None if learner is None else make([learner], settings, {})[0]
+    if metric is not None:
+        check_tuning(metric, made, settings)
 
 
 def _check_place(model: Path) -> None:

@@ -105,6 +105,8 @@ def _typed(name: str, text: str, default: Any) -> Any:
         if text.lower() not in TRUTH:
             raise ValueError(f"{name} must be true or false. Got {text!r}.")
         return TRUTH[text.lower()]
+    if isinstance(default, tuple):
+        return tuple(text.split(","))
     number = _number(text)
     if isinstance(default, str) or default is None:
         return text if number is None else number

@@ -1,0 +1,68 @@
+"""Settings to try, and what they are worth on rows held out."""
+
+import numpy as np
+import pytest
+
+import manylabel as ml
+from manylabel import thresholds
+from manylabel.cli.learners import LEARNERS
+from manylabel.evaluation.tuning import GRIDS, settings, value
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return ml.make_corpus(n_rows=300, n_features=60, n_labels=12, random_state=0)
+
+
+@pytest.mark.parametrize("metric", ["P@1", "nDCG@3", "PSP@3", "PSnDCG@5"])
+def test_a_setting_is_worth_what_evaluate_says_of_rows_not_learnt(corpus, metric):
+    X, Y = corpus.X, corpus.Y
+    held, rest = thresholds.held_out(300, 7)
+    assert (len(held), len(rest), len(np.intersect1d(held, rest))) == (60, 240, 0)
+    scores = ml.OneVsRest(C=0.3).fit(X[rest], Y[rest]).predict_topk(X[held], k=5)
+    law = ml.Propensity().fit(Y)
+    expected = ml.evaluate(Y[held], scores, propensity=law)[metric]
+    found = value(ml.OneVsRest(C=0.3), X, Y, metric, random_state=7)
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", GRIDS)
+def test_every_setting_is_one_that_the_learner_takes(corpus, kind):
+    learner = getattr(ml, kind)()
+    tried = settings(learner, "PSP@3")
+    assert 1 <= len(tried) <= 12
+    assert len({str(setting) for setting in tried}) == len(tried)
+    for setting in tried:
+        learner.set_params(**setting).fit(corpus.X[:30], corpus.Y[:30])
+
+
+def test_every_grid_is_of_a_learner_of_the_command_line():
+    assert set(GRIDS) == set(LEARNERS.values()) - {"Popularity"}
+
+
+def test_the_learners_own_setting_comes_first_and_what_is_fixed_stays():
+    first, *others = settings(ml.FastXML(), "P@1")
+    assert first == {"C": "auto", "max_leaf": 10}
+    assert len(others) == 5
+    few = settings(ml.PfastreXML(C=0.5), "PSP@1", fixed=["max_leaf"])
+    assert few[0] == {"C": 0.5, "metric": "PSP@1"}
+    assert [setting["C"] for setting in few] == [0.5, "auto", 4.0]
+
+
+def test_the_regressor_tells_what_is_tried_of_it():
+    (ridge, *_), (gradient, *_) = (
+        settings(ml.CSDPP(regressor=name), "P@1") for name in ("ridge", "gradient")
+    )
+    assert set(ridge) == {"n_components", "reg"}
+    assert set(gradient) == {"n_components", "step"}
+
+
+def test_what_cannot_be_tuned_is_refused(corpus):
+    with pytest.raises(ValueError, match=r"metric must be one of P, .*Got 'best'"):
+        settings(ml.OneVsRest(), "best")
+    with pytest.raises(ValueError, match=r"learner must be one of .*Got Popularity"):
+        settings(ml.Popularity(), "P@1")
+    with pytest.raises(ValueError, match="All are fixed: C"):
+        settings(ml.OneVsRest(), "P@1", fixed=["C"])
+    with pytest.raises(ValueError, match=r"at least 20 rows .*Got 19"):
+        value(ml.OneVsRest(), corpus.X[:19], corpus.Y[:19], "P@1")

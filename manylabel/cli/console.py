@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -18,6 +18,7 @@ UNFOLDED = 10_000  # the width of a file, in which no table is folded
 STANDARD = Path("-")  # standard input or output in place of a file
 # What would break a line of tab-separated values.
 ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+NICKNAMES: dict[str, str] = {}  # what people call files that they have not named
 T = TypeVar("T", bound=Sized)
 
 
@@ -52,9 +53,12 @@ def say(sentence: str) -> None:
 
 
 def note(sentence: object) -> None:
-    """Tell people something that is not a figure, on one line."""
+    """Tell people something that is not a figure, on one line, if it can be told."""
     line = " ".join(str(sentence).split())
-    Console(stderr=True, highlight=False, markup=False).print(line, soft_wrap=True)
+    for path, name in NICKNAMES.items():
+        line = line.replace(path, name)
+    with suppress(OSError):  # nobody listens, or the disk is full: the work goes on
+        Console(stderr=True, highlight=False, markup=False).print(line, soft_wrap=True)
 
 
 def note_warning(message: object, *_: object, **__: object) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,9 @@ from manylabel.exceptions import ArchiveError
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset
+    from manylabel.text import TextVectorizer
 
+FEW_ROWS = 50  # of fewer texts, words that are in one of them count too
 
 ModelToBe = Annotated[
     Path,
@@ -83,20 +86,19 @@ def fit(
     common = {"n_jobs": jobs, "random_state": seed}
     _check_learner(learner, set_, tune)
     _check_place(model)
-    with working(f"Reading {file}"):
-        data = DataFile(file, reading).read()
+    data = _read(DataFile(file, reading))
     name, reason, usual = _chosen(learner, data)
     (estimator,) = make([name], set_, usual | common)
     if reason and not json:
         note(f"note: chose {reason}")
     data, held = _divided(data, valid, seed)
-    start = time.perf_counter()
+    vectorizer, start = _vectorizer(analyzer, len(data)), time.perf_counter()
     figures: dict[str, Any] = {"model": str(model), "learner": name}
     if tune is not None:
-        estimator, best = tuned(estimator, data, tune, set_, analyzer, seed)
+        estimator, best = tuned(estimator, data, tune, set_, vectorizer, seed)
         note(f"note: chose {best}, for {tune}.")
         figures["tuned"] = best
-    fitted, n_features = _fitted(estimator, data, analyzer, name)
+    fitted, n_features = _fitted(estimator, data, vectorizer, name)
     seconds = time.perf_counter() - start
     figures |= {
         "rows": len(data),
@@ -107,9 +109,16 @@ def fit(
     if held is not None:
         figures |= {"judged by": len(held)} | _judged(fitted, held)
     fitted.save(model)
-    n_bytes = sum(part.stat().st_size for part in model.iterdir())
-    figures["megabytes"] = round(n_bytes / 1e6, 3)
+    figures["megabytes"] = _megabytes(model)
     print_json(figures) if json else _print_figures(figures, f"Fitted on {file}")
+
+
+def _read(file: DataFile) -> "Dataset":
+    with working(f"Reading {file.given}"):
+        data = file.read()
+    if not data.n_labels:
+        raise file.fault(f"expected labels, found none in {len(data):,} rows.")
+    return data
 
 
 def _chosen(learner: str | None, data: "Dataset") -> tuple[str, str, dict[str, Any]]:
@@ -136,24 +145,32 @@ def _divided(
     return data[np.sort(order[n_held:])], data[np.sort(order[:n_held])]
 
 
+def _vectorizer(analyzer: str, n_rows: int) -> "TextVectorizer":
+    from manylabel.text import TextVectorizer
+
+    return TextVectorizer(analyzer=analyzer, min_rows=1 if n_rows < FEW_ROWS else 2)
+
+
 def _fitted(
-    estimator: Any, data: "Dataset", analyzer: str, name: str
+    estimator: Any, data: "Dataset", vectorizer: "TextVectorizer", name: str
 ) -> tuple[Any, int]:
     """Return the fitted model, and how many features it has."""
     what = f"Fitting {name} to {len(data):,} rows, {data.n_labels:,} labels"
     with fitting(what):
         if data.X is None:
-            return _tagger(estimator, data, analyzer)
+            return _tagger(estimator, data, vectorizer)
         estimator.fit(data.X, data.Y)
     _remember(estimator, data)
     return estimator, int(data.X.shape[1])
 
 
-def _tagger(estimator: Any, data: "Dataset", analyzer: str) -> tuple[Any, int]:
+def _tagger(
+    estimator: Any, data: "Dataset", vectorizer: "TextVectorizer"
+) -> tuple[Any, int]:
     """Return a tagger fitted to texts, and how many features they have."""
-    from manylabel.text import Tagger, TextVectorizer
+    from manylabel.text import Tagger
 
-    tagger = Tagger(estimator, vectorizer=TextVectorizer(analyzer=analyzer))
+    tagger = Tagger(estimator, vectorizer=vectorizer)
     tagger.fit(data.texts or (), data.labels.decode(data.Y))
     return tagger, int(tagger.learner_.n_features_in_)
 
@@ -173,6 +190,14 @@ def _judged(fitted: Any, held: "Dataset") -> dict[str, float]:
     return {name: round(100 * report[name], 2) for name in names}
 
 
+def _megabytes(model: Path) -> float:
+    n_bytes = 0
+    for part in model.iterdir():
+        with suppress(FileNotFoundError):  # another process has just replaced it
+            n_bytes += part.stat().st_size
+    return round(n_bytes / 1e6, 3)
+
+
 def _print_figures(figures: dict[str, Any], title: str) -> None:
     cells = ((k, v if isinstance(v, str) else f"{v:,}") for k, v in figures.items())
     print_table(["", "value"], cells, title=title)
@@ -189,15 +214,15 @@ def _check_learner(
 
 def _check_place(model: Path) -> None:
     """Refuse, before hours of training, a folder that cannot be written."""
-    from manylabel.persistence.folder import MANIFEST
+    from manylabel.persistence.folder import refuse_foreign
 
     if model.exists() and not model.is_dir():
         raise ArchiveError(model, "expected a folder or nothing, found a file.")
     place = model if model.exists() else model.absolute().parent
     if not place.is_dir():
         raise ArchiveError(model, f"there is no folder {place} to make it in.")
-    if place == model and any(place.iterdir()) and not (place / MANIFEST).exists():
-        raise ArchiveError(model, "this folder holds other files than a model's.")
+    if place == model:
+        refuse_foreign(model)
     if not os.access(place, os.W_OK):
         raise ArchiveError(model, f"the folder {place} cannot be written.")
 

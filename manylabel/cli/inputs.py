@@ -7,11 +7,11 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from manylabel.cli.console import STANDARD, note
+from manylabel.cli.console import NICKNAMES, STANDARD, note
 from manylabel.cli.models import is_textual
 from manylabel.cli.options import Reading
 from manylabel.exceptions import DataError, SkippedLines
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from manylabel.data import Dataset
 
 N_ROWS = 10_000  # rows in memory at a time
+SEPARATORS = ";|"  # of labels, as people write them
+note_once = cache(note)  # files are read more than once
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class DataFile:
 
         data = read(self.path, **self._options())
         self.check_rows(data)
+        self._doubt_separator(data)
         return data
 
     def chunks(self, **widths: int) -> Iterator["Dataset"]:
@@ -63,7 +66,7 @@ class DataFile:
             return
         n_features = int(model.n_features_in_)
         if self.reading.zero_based is None and self._format == "svmlight":
-            note(
+            note_once(
                 f"note: {self.path}: features count from 0 if a 0 occurs, else from 1; "
                 "--zero-based or --one-based says which."
             )
@@ -125,7 +128,25 @@ class DataFile:
             found = tell_format(Source(self.path))
         except DataError:
             return "lines"
-        return found if holds_texts(found) else "lines"
+        if holds_texts(found):
+            return found
+        note_once(
+            f"note: {self.path}: looks like {found}, but is read as a text a line."
+        )
+        return "lines"
+
+    def _doubt_separator(self, data: "Dataset") -> None:
+        """Say so if labels look as if there were several in one."""
+        names = set(data.label_names or ())
+        if self.reading.label_separator or data.Y.sum(axis=1).max(initial=0) > 1:
+            return
+        for sign in SEPARATORS:
+            doubtful = [name for name in names if name.split(sign)[0] in names - {name}]
+            if doubtful:
+                note_once(
+                    f"note: {self.path}: {min(doubtful)!r} is taken for one label; "
+                    f"--label-separator '{sign}' makes it several."
+                )
 
     def check_features(self, data: "Dataset") -> None:
         """Refuse texts where features are needed."""
@@ -135,6 +156,7 @@ class DataFile:
     def _vectorised(self, model: Any) -> Iterator["Dataset"]:
         """Yield texts in chunks, with the features and the labels of a tagger."""
         for chunk in self._live() if self._is_live() else self.chunks():
+            self._doubt_separator(chunk)
             if chunk.texts is None:
                 raise self.fault(
                     "expected texts, as the model was fitted on, found features."
@@ -202,6 +224,7 @@ def _kept(stream: IO[bytes], name: str) -> Path:
     folder = tempfile.mkdtemp(prefix="manylabel-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = Path(folder, name)
+    NICKNAMES[str(path)] = name
     with path.open("wb") as copy:
         shutil.copyfileobj(stream, copy)
     return path

@@ -8,6 +8,7 @@ from manylabel.cli.console import fitting, note, percent
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset
+    from manylabel.text import TextVectorizer
 
 
 def check_tuning(metric: str, learner: Any, given: Sequence[str] | None) -> None:
@@ -26,7 +27,7 @@ def tuned(
     data: "Dataset",
     metric: str,
     given: Sequence[str] | None,
-    analyzer: str,
+    vectorizer: "TextVectorizer",
     seed: int,
 ) -> tuple[Any, str]:
     """Return a learner with the best settings by a metric, and these in words.
@@ -37,7 +38,6 @@ def tuned(
     from sklearn.base import clone
 
     from manylabel.evaluation.tuning import settings, value
-    from manylabel.text import TextVectorizer
 
     with _named():
         tried = settings(learner, metric, fixed=_names(given))
@@ -45,7 +45,7 @@ def tuned(
             return clone(learner).set_params(**tried[0]), _words(tried[0])
         X = data.X
         if X is None:
-            X = TextVectorizer(analyzer=analyzer).fit_transform(data.texts or ())
+            X = clone(vectorizer).fit_transform(data.texts or ())
         values = []
         for setting in tried:
             with fitting(f"Trying {_words(setting)}"):

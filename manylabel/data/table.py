@@ -50,7 +50,8 @@ class TableReader(RecordReader):
         except DataError:
             raise
         except ValueError as error:
-            raise self.fault(f"expected {self.EXPECTED}: {error}", number) from None
+            what = str(error).removeprefix("expected ")
+            raise self.fault(f"expected {self.EXPECTED} with {what}", number) from None
         return names
 
     def _records(
@@ -92,7 +93,7 @@ class CsvReader(TableReader):
 class TsvReader(TableReader):
     """Read tab-separated values."""
 
-    EXPECTED = "a header, or format libmultilabel"
+    EXPECTED = "a header (or format libmultilabel)"
 
 
 class LibMultiLabelReader(TableReader):

@@ -48,7 +48,7 @@ def replace(
 ) -> None:
     """Make ``folder`` hold this manifest and these arrays, or leave it as it was."""
     with _held(folder):
-        _refuse_foreign(folder)
+        refuse_foreign(folder)
         before = {name for name in _ours(folder) if not name.startswith(DRAFT)}
         arrays_file = ""
         try:
@@ -127,23 +127,24 @@ def _locked(place: str) -> int:
         raise
 
 
-def _refuse_foreign(folder: Path) -> None:
+def refuse_foreign(folder: Path) -> None:
     """Refuse a folder with files in it that are not a model's."""
-    if MANIFEST in os.listdir(folder):
+    names = set(os.listdir(folder))
+    if MANIFEST in names:
         ours = b'"manylabel"' in (folder / MANIFEST).read_bytes()
-    else:
-        ours = set(os.listdir(folder)) == _ours(folder)  # empty, or left by a crash
+    else:  # empty, being written, or left by a crash
+        ours = all(map(_is_ours, names))
     if not ours:
         raise ArchiveError(folder, "this folder holds other files than a model's.")
 
 
 def _ours(folder: Path) -> set[str]:
     """Return the names in the folder that this module gave."""
-    return {
-        name
-        for name in os.listdir(folder)
-        if name == MANIFEST or ARRAYS.fullmatch(name) or name.startswith(DRAFT)
-    }
+    return set(filter(_is_ours, os.listdir(folder)))
+
+
+def _is_ours(name: str) -> bool:
+    return bool(name == MANIFEST or ARRAYS.fullmatch(name) or name.startswith(DRAFT))
 
 
 def _sweep(folder: Path, arrays_file: str, before: set[str]) -> None:

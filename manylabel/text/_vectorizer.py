@@ -249,8 +249,8 @@ class TextVectorizer(  # type: ignore[call-arg]
         kept = vocabulary.kept(self.max_features)
         if not len(kept):
             raise ValueError(
-                f"texts must have words that are in min_rows={self.min_rows} of them. "
-                f"Got {vocabulary.n_rows} texts without."
+                f"texts must have words that are in at least min_rows={self.min_rows} "
+                f"of them. Found none, in {vocabulary.n_rows:,}."
             )
         self.hashes_, self.weights_ = vocabulary.hashes(kept), vocabulary.idf(kept)
         self.names_, self.name_offsets_ = vocabulary.spelt(kept)

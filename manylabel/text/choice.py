@@ -43,7 +43,8 @@ def choose(n_rows: int, n_features: int, n_labels: int) -> Choice:
     PfastreXML()
     """
     if n_rows < FEWEST_ROWS and n_labels <= MOST_SEPARATORS:
-        reason = f"{n_rows:,} rows are too few to weigh several learners"
+        rows = "1 row is" if n_rows == 1 else f"{n_rows:,} rows are"
+        reason = f"{rows} too few to weigh several learners"
         return Choice(OneVsRest(), f"OneVsRest, because {reason}.")
     if n_rows <= MOST_ROWS and n_labels <= MOST_SEPARATORS:
         reason = "several learners are better than one, and the data small enough"

@@ -55,8 +55,12 @@ def test_a_table_comes_from_standard_input(process):
 @pytest.mark.parametrize(
     ("content", "arguments", "reason"),
     [
-        ("a,b\n1,2\n", (), "line 1: expected a header: expected the text in a field"),
-        ("text,b\n1,2\n", ("--labels-column", "c"), "expected one field 'c', found"),
+        ("a,b\n1,2\n", (), "line 1: expected a header with the text in a field"),
+        (
+            "text,b\n1,2\n",
+            ("--labels-column", "c"),
+            "expected a header with one field 'c', found",
+        ),
         ("text,labels\n1\n", (), "line 2: expected 2 fields, found 1."),
         ('text,labels\n"1,x\n', (), "line 2: expected a closing quote, found the end"),
     ],

@@ -1,6 +1,7 @@
 """Texts through the command line: fit, predict, evaluate, explain, thresholds."""
 
 import json
+import os
 import subprocess
 
 import numpy as np
@@ -183,3 +184,115 @@ def test_a_bad_target_is_refused_and_the_model_kept(cli, folder):
     assert done.status == 2
     assert "precision= or recall= with a share" in done.err
     assert (folder / "tagger" / "manifest.json").read_bytes() == before
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory, folder):
+    """Return a CSV file as people have them: title, body, and tags between ``;``."""
+    path = tmp_path_factory.mktemp("table") / "mine.csv"
+    rows = map(json.loads, (folder / "train.jsonl").read_text().splitlines())
+    lines = (f"{i},{r['text']},{';'.join(r['labels'])}" for i, r in enumerate(rows))
+    path.write_text("\n".join(["title,body,tags", *lines]))
+    return path
+
+
+def test_a_separator_that_was_forgotten_is_noted_once(cli, table, tmp_path):
+    model = ("--model", tmp_path / "model")
+    done = cli("fit", table, *model)
+    hint = "'drink;food' is taken for one label; --label-separator ';' makes it several"
+    assert (done.status, done.err.count(hint)) == (0, 1)
+    other = tmp_path / "other.csv"
+    other.write_text(table.read_text())
+    done = cli("evaluate", tmp_path / "model", "--data", other)
+    assert (done.status, done.err.count(hint)) == (0, 1)
+    done = cli("fit", table, *model, "--label-separator", ";")
+    assert "label-separator" not in done.err
+    done = cli("evaluate", tmp_path / "model", "--data", table, "--label-separator=;")
+    assert (done.status, done.err) == (0, "")
+
+
+@pytest.mark.parametrize("names", ["a", "a;b c", "a;b"])
+def test_labels_are_not_doubted_without_reason(cli, tmp_path, names):
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["text,labels", *[f"wine beer,{names}"] * 20]))
+    done = cli("fit", path, "--model", tmp_path / "model")
+    assert done.status == 0, done.err
+    assert "--label-separator" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "expected data, found an empty file."),
+        ("text,tags\n", "expected rows, found none."),
+        ("text,tags\nwine,\nbeer,\n", "expected labels, found none in 2 rows."),
+        ("text,tags\n!,a\n?,b\n", "texts must have words"),
+        ("words,tags\nwine,a\n", "line 1: expected a header with the text in a field"),
+    ],
+)
+def test_a_table_without_something_to_learn_is_refused(
+    cli, tmp_path, content, sentence
+):
+    path = tmp_path / "table.csv"
+    path.write_text(content)
+    done = cli("fit", path, "--model", tmp_path / "model")
+    assert (done.status, done.out) == (2, "")
+    assert sentence in done.err
+    assert not (tmp_path / "model").exists()
+
+
+def test_few_rows_are_enough_even_a_single_one(cli, tmp_path):
+    path, model = tmp_path / "table.csv", tmp_path / "model"
+    path.write_text("text,tags\nred wine,drink\n")
+    done = cli("fit", path, "--model", model)
+    assert done.status == 0, done.err
+    assert "1 row is too few" in done.err
+    path.write_text("text,tags\nred wine,drink\nrye bread,food\n")
+    assert cli("fit", path, "--model", model).status == 0
+    for text, tag in (("wine", "drink"), ("bread", "food")):
+        lines = tmp_path / "lines"
+        lines.write_text(text)
+        assert f"0\t{tag}\t" in cli("predict", model, lines, "-k", "1").out
+
+
+def test_a_label_of_every_row_is_learnt(cli, tmp_path):
+    train = written(tmp_path / "train.jsonl", 100, seed=2, extra=["always"])
+    done = cli("fit", train, "--model", tmp_path / "model")
+    assert done.status == 0, done.err
+    out = cli("predict", tmp_path / "model", train, "--sets").out
+    assert out.count("\talways\t") == 100
+
+
+def test_texts_without_words_and_long_texts_get_an_answer(process, folder):
+    text = "!?\n\n" + "wine " * 10_000 + "\n"
+    done = process("predict", folder / "tagger", "-k", "1", input=text.encode())
+    assert (done.status, done.err) == (0, "")
+    rows = [line.split("\t") for line in done.out.splitlines()[1:]]
+    assert [row[0] for row in rows] == ["0", "1", "2"]
+    assert rows[2][1] == "drink"
+
+
+def test_features_in_place_of_texts_are_noted(cli, folder, files):
+    done = cli("predict", folder / "tagger", files / "test.svm", "-k", "1")
+    assert done.status == 0
+    assert "looks like svmlight, but is read as a text a line." in done.err
+    done = cli("predict", folder / "tagger", files / "test.svm", "--from", "lines")
+    assert (done.status, done.err) == (0, "")
+
+
+def test_texts_are_refused_by_a_model_of_features(process, model, table):
+    done = process("predict", model, table)
+    assert (done.status, done.out) == (2, "")
+    assert "expected rows with features, found texts." in done.err
+    done = process("predict", model, input=b"a bottle of wine\n")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("error: standard-input, line 1: expected one of xc,")
+
+
+def test_texts_on_a_closed_standard_input_are_none(process, folder, tmp_path):
+    closed = {"preexec_fn": lambda: os.close(0)}
+    done = process("predict", folder / "tagger", **closed)
+    assert (done.status, done.out, done.err) == (0, "row\tlabel\tscore\n", "")
+    done = process("fit", "-", "--model", tmp_path / "model", **closed)
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "error: standard-input: expected data, found an empty file.\n"

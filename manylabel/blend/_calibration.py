@@ -1,7 +1,7 @@
 """From a learner's scores to how often they are right."""
 
 import numpy as np
-from scipy.optimize import isotonic_regression
+import scipy
 
 from manylabel._typing import Array, Bools, Floats
 
@@ -26,7 +26,8 @@ def calibration(scores: Array, is_hit: Bools) -> Floats:
         np.add.reduceat(values[order], cuts[:-1]) / sizes
         for values in (scores.astype(np.float64), is_hit.astype(np.float64))
     )
-    shares = isotonic_regression(shares, weights=sizes).x
+    # By its full name, SciPy loads the module here: a cold start need not wait for it.
+    shares = scipy.optimize.isotonic_regression(shares, weights=sizes).x
     low, high = float(scores[order[0]]), float(scores[order[-1]])
     x = np.concatenate([[low], means, [high]])
     y = np.concatenate([[0.0], shares, [(1 + shares[-1]) / 2]])

@@ -1,29 +1,55 @@
-"""Modules that are imported by others and hardly ever used."""
+"""A quick start: modules that wait until they are used, and no search for garbage."""
 
-import importlib
+import gc
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import LazyLoader
 from types import ModuleType
-from typing import Any
 
 
-def defer(name: str) -> None:
-    """Let a module be imported only when something in it is asked for.
+def defer(*names: str) -> None:
+    """Let modules be loaded only when something in them is asked for.
 
     Examples
     --------
-    >>> defer("manylabel.cli.demo")
-    >>> import manylabel.cli.demo
-    >>> callable(manylabel.cli.demo.demo)
-    True
+    >>> defer("wave")
+    >>> import wave
+    >>> wave.WAVE_FORMAT_PCM
+    1
     """
-    if name not in sys.modules:
-        sys.modules[name] = Deferred(name)
+    known = [finder for finder in sys.meta_path if isinstance(finder, Deferral)]
+    if not known:
+        sys.meta_path.insert(0, Deferral(names))
+    for finder in known:
+        finder.names.update(names)
 
 
-class Deferred(ModuleType):
-    """Stands for a module until it is used."""
+class Deferral:
+    """Finds modules as ever, and loads some of them late."""
 
-    def __getattr__(self, name: str) -> Any:
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        return getattr(importlib.import_module(self.__name__), name)
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = set(names)
+
+    def find_spec(
+        self,
+        name: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        """Return how to load one of the modules, None for all others."""
+        spec = PathFinder.find_spec(name, path) if name in self.names else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = LazyLoader(spec.loader)
+        return spec
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Collect no garbage: what is loaded at the start is much, and all of it stays."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

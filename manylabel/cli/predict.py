@@ -10,6 +10,7 @@ import typer
 
 from manylabel.cli import options
 from manylabel.cli.console import ESCAPES, STANDARD, output, track
+from manylabel.cli.deferral import starting
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.models import is_textual, load_model
 
@@ -56,16 +57,17 @@ def predict(
     if format not in FORMATS:
         known = ", ".join(FORMATS)
         raise ValueError(f"--format must be one of {known}. Got {format!r}.")
-    learnt = load_model(model, jobs)
-    data = DataFile(file, reading, labelled=False, textual=is_textual(learnt))
-    header = _header(format, learnt, data)
-    chunks = track(data.chunks_for(learnt), "Predicting", quiet=out == STANDARD)
-    scores = (_scores(learnt, chunk.X, k, sets) for chunk in chunks)
-    begun = chain(list(islice(scores, 1)), scores)  # refuse before anything is printed
+    with starting():
+        learnt = load_model(model, jobs)
+        data = DataFile(file, reading, labelled=False, textual=is_textual(learnt))
+        header = _header(format, learnt, data)
+        chunks = track(data.chunks_for(learnt), "Predicting", quiet=out == STANDARD)
+        scores = (_scores(learnt, chunk.X, k, sets) for chunk in chunks)
+        first = list(islice(scores, 1))  # refuse before anything is printed
     names, n_rows = getattr(learnt, "label_names_", range(len(learnt.classes_))), 0
     with output(out) as text:
         text.writelines(f"{line}\n" for line in header)
-        for some in begun:
+        for some in chain(first, scores):
             for number, row in enumerate(_ranked(some), n_rows):
                 lines = _lines(format, number, row, names)
                 text.writelines(f"{line}\n" for line in lines)

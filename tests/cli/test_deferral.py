@@ -3,13 +3,19 @@
 import subprocess
 import sys
 
-HEAVY = ("scipy.stats._stats_py", "sklearn.preprocessing", "sklearn.model_selection")
+HEAVY = {
+    *("scipy.stats._stats_py", "scipy.optimize", "numpy.f2py.f2py2e"),
+    *("sklearn.preprocessing", "sklearn.model_selection"),
+}
 
 
 def output(code):
-    start = (
-        "import sys\nfrom manylabel.cli.deferral import defer\ndefer('scipy.stats')\n"
-    )
+    start = """
+import gc, sys
+from manylabel.cli.deferral import defer, starting
+from manylabel.cli.main import UNUSED
+defer(*UNUSED)
+"""
     done = subprocess.run(
         [sys.executable, "-c", start + code], capture_output=True, text=True
     )
@@ -36,4 +42,30 @@ def test_a_module_that_is_loaded_is_left_alone():
 
 def test_tagging_waits_for_no_heavy_module():
     code = "import manylabel.text\nprint(*sys.modules)"
-    assert not set(HEAVY).intersection(output(code))
+    assert not HEAVY.intersection(output(code))
+
+
+def test_a_module_of_another_is_deferred_too():
+    code = """
+from numpy import *
+print("numpy.f2py.f2py2e" in sys.modules, callable(f2py.get_include))
+print("numpy.f2py.f2py2e" in sys.modules)
+"""
+    assert output(code) == ["False", "True", "True"]
+
+
+def test_garbage_is_collected_after_the_start_even_if_it_fails():
+    code = """
+try:
+    with starting():
+        print(gc.isenabled())
+        raise OSError
+except OSError:
+    print(gc.isenabled())
+"""
+    assert output(code) == ["False", "True"]
+
+
+def test_deferring_again_changes_nothing():
+    code = "n = len(sys.meta_path)\ndefer(*UNUSED)\nprint(len(sys.meta_path) - n)"
+    assert output(code) == ["0"]

@@ -254,7 +254,7 @@ def test_takes_columns_of_any_library(kind):
             ["a", "\ud800"],
             "texts must be valid Unicode. Got half a surrogate pair at r",
         ),
-        (["a", "b"], "texts must have words that are in min_rows=2 of them. Got 2"),
+        (["a", "b"], "in at least min_rows=2 of them. Found none, in 2"),
     ],
 )
 def test_refuses_what_is_no_text(texts, message):

@@ -20,12 +20,13 @@ from manylabel.cli.explain import explain
 from manylabel.cli.fit import fit
 from manylabel.cli.interrupts import Interrupts
 from manylabel.cli.predict import predict
+from manylabel.cli.start import INTERRUPTED
 from manylabel.cli.stream import stream
 from manylabel.cli.thresholds import thresholds
 from manylabel.cli.warmup import warmup
 from manylabel.exceptions import ManylabelError
 
-BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
+BAD_INPUT, BROKEN_PIPE = 2, 1
 # What others import, a third of the time of a cold start.
 UNUSED = ("scipy.stats", "numpy.f2py")
 # Typer gives the base class of its usage errors no public name.

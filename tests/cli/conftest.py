@@ -49,7 +49,7 @@ def standard_input(monkeypatch):
 
 
 def command(*arguments):
-    return [sys.executable, "-m", "manylabel.cli.main", *map(str, arguments)]
+    return [sys.executable, "-m", "manylabel.cli.start", *map(str, arguments)]
 
 
 def environment(**changes):

@@ -2,11 +2,15 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 
 import manylabel as ml
+from manylabel.persistence import folder
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals")
@@ -40,9 +44,10 @@ def test_two_processes_that_save_to_one_folder_leave_one_whole_model(
     started, files, dataset, tmp_path
 ):
     _, test = dataset
-    out, chosen = tmp_path / "model", ("--learner", "one-vs-rest", "--set")
+    out = tmp_path / "model"
+    arguments = ("--model", out, "--learner", "one-vs-rest")
     fitting = [
-        started("fit", files / "train.arff", "--model", out, *chosen, f"C={c}")
+        started("fit", files / "train.arff", *arguments, "--set", f"C={c}")
         for c in (0.1, 10)
     ]
     for running in fitting:
@@ -60,3 +65,61 @@ def _read(screen):
         return os.read(screen, 1 << 12)
     except OSError:  # so Linux tells the end
         return b""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_ctrl_c_while_the_command_line_is_loaded_is_quiet():
+    code = """
+import sys
+from manylabel.cli import start
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+start.run()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_ctrl_c_in_the_middle_of_texts_leaves_the_model_that_was_there(
+    started, tmp_path
+):
+    train, out = tmp_path / "train.csv", tmp_path / "model"
+    train.write_text("text,tags\n" + "wine and bread,a\n" * 20)
+    arguments = ("fit", train, "--model", out)
+    assert started(*arguments).communicate()[0]
+    before = {part.name: part.read_bytes() for part in out.iterdir()}
+    forest = ("--learner", "fastxml", "--set", "n_trees=100000")
+    running = started(*arguments, *forest, "--tune", "P@1")
+    time.sleep(4)
+    running.send_signal(signal.SIGINT)
+    printed, err = running.communicate()
+    assert (running.returncode, printed) == (130, b"")
+    assert b"Traceback" not in err
+    assert {part.name: part.read_bytes() for part in out.iterdir()} == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+def test_notes_that_cannot_be_told_stop_nothing(process, tmp_path):
+    train, out = tmp_path / "train.csv", tmp_path / "model"
+    train.write_text("text,tags\n" + "wine and bread,a\n" * 20)
+    with open("/dev/full", "w") as full:
+        done = process("fit", train, "--model", out, stderr=full)
+    assert done.status == 0
+    assert ml.load(out).n_rows_ == 20
+
+
+def test_what_a_crash_left_is_no_foreign_file(cli, tmp_path):
+    train, out = tmp_path / "train.csv", tmp_path / "model"
+    train.write_text("text,tags\n" + "wine and bread,a\n" * 20)
+    out.mkdir()
+    (out / f"{folder.DRAFT}arrays").write_text("half")
+    assert cli("fit", train, "--model", out).status == 0
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "letter.txt").write_text("dear reader")
+    done = cli("fit", train, "--model", tmp_path / "other")
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert "this folder holds other files than a model's." in done.err

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from manylabel.data import Dataset
     from manylabel.text import TextVectorizer
 
-FEW_ROWS = 50  # of fewer texts, words that are in one of them count too
+FEW_ROWS = 10  # of fewer texts, words that are in one of them count too
 
 ModelToBe = Annotated[
     Path,

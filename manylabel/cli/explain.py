@@ -95,6 +95,8 @@ def explain(
         check_format(plot)
     if file is None and row is not None:
         raise ValueError("--row needs a FILE that has it.")
+    if file is not None and text is not None:
+        raise ValueError("--text must be left out where a FILE is given.")
     learnt = load_model(model)
     given = DataFile(
         file or Path(), reading, labelled=False, textual=is_textual(learnt)
@@ -132,7 +134,8 @@ def _check_kind(model: object, path: Path, *, needs_tree: bool) -> None:
     """Refuse models that have no way of a row, or no single tree, to show."""
     kind = type(model).__name__
     if not hasattr(model, "explain"):
-        raise ValueError(f"{path}: expected a tree or a forest, found a {kind}.")
+        way = "; --text TEXT is explained by its words" if is_textual(model) else ""
+        raise ValueError(f"{path}: expected a tree or a forest, found a {kind}{way}.")
     if needs_tree and not hasattr(model, "nodes"):
         raise ValueError(
             f"{path}: expected a tree over labels, found a {kind}, of which rows of a "

@@ -129,6 +129,15 @@ def test_an_unknown_tag_is_refused(cli, folder):
     assert "nothing" in done.err
 
 
+def test_a_tagger_that_is_no_tree_asks_for_a_text(cli, folder):
+    done = cli("explain", folder / "tagger")
+    assert done.status == 2
+    assert "found a OneVsRest; --text TEXT is explained by its words." in done.err
+    done = cli("explain", folder / "tagger", folder / "test.jsonl", "--text", "wine")
+    assert done.status == 2
+    assert "--text must be left out where a FILE is given." in done.err
+
+
 def test_words_need_a_model_of_texts(cli, model):
     done = cli("explain", model, "--text", "wine")
     assert done.status == 2

@@ -1,9 +1,9 @@
 """Blends beside their learners, and beside the best single program of the field.
 
-reuters90 and debtags are texts, vectorised with word pairs as ``Tagger`` does; the other
+reuters90 and debtags are texts, vectorised with word pairs as ``Tagger`` does; other
 sets have features. The learner is the one that ``Tagger`` chooses. The figures of other
-programs were measured on unit-length TF-IDF words of the same splits (omikuji, napkinXC,
-PECOS XR-Linear, LibMultiLabel, the authors' FastXML, PfastreXML, Parabel).
+programs were measured on unit-length TF-IDF words of the same splits (omikuji,
+napkinXC, PECOS XR-Linear, LibMultiLabel, the authors' FastXML, PfastreXML, Parabel).
 """
 
 import argparse

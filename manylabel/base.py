@@ -186,6 +186,12 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
             self.__dict__ = before
             raise
 
+    def _check_part(self, part: Any, name: str) -> None:
+        """Refuse a learner, part of this one, that knows other columns."""
+        for each in ("n_features_in_", "classes_"):
+            if not np.array_equal(getattr(part, each), getattr(self, each)):
+                raise ValueError(f"{each} must be the same for {name}.")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
@@ -194,6 +200,40 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
         return tags
+
+
+class BatchClassifier(MultiLabelClassifier):
+    """Learns all rows at once.
+
+    A subclass has ``_learn(X, Y)`` of checked rows, and ``_check_parameters`` if it has
+    parameters to check. What goes wrong leaves the learner as it was.
+    """
+
+    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
+        """Forget what was learnt, then learn the rows.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        Y : array or sparse array of shape (n_rows, n_labels)
+            Labels, 0/1.
+
+        Returns
+        -------
+        BatchClassifier
+            Itself.
+        """
+        self._check_parameters()
+        with self._undo_on_error():
+            self._learn(*self._begin_fit(X, Y))
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters out of range."""
+
+    def _learn(self, X: CSR, Y: CSR) -> None:
+        raise NotImplementedError
 
 
 class ExplainedClassifier(MultiLabelClassifier):
@@ -395,3 +435,11 @@ def _stacked(chunks: list[CSR]) -> CSR:
 
 def _is_writeable(value: Any) -> bool:
     return isinstance(value, np.ndarray) and bool(value.flags.writeable)
+
+
+def check_learner(learner: Any, name: str) -> None:
+    """Refuse what is no multi-label learner."""
+    if not isinstance(learner, MultiLabelClassifier):
+        raise TypeError(
+            f"{name} must be a multi-label learner of this package. Got {learner!r}."
+        )

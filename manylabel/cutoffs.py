@@ -11,10 +11,10 @@ from sklearn.base import clone
 from manylabel import thresholds
 from manylabel._kernels import ranking
 from manylabel._typing import CSR, Array, Bools, Floats, Ints, MatrixLike, RandomState
-from manylabel.base import MultiLabelClassifier
+from manylabel.base import BatchClassifier, check_learner
 from manylabel.baselines import OneVsRest
 from manylabel.lists import Lists
-from manylabel.losses import CountedCost, as_cost
+from manylabel.losses.resolve import as_counted_cost
 
 GOAL = re.compile(r"(precision|recall)=(0?\.\d+|0|1(?:\.0*)?)")
 
@@ -43,7 +43,7 @@ class Pairs(NamedTuple):
         )
 
 
-class Cutoffs(MultiLabelClassifier):
+class Cutoffs(BatchClassifier):
     """A learner whose sets are cut off where a target is met, on rows held out.
 
     The ranking is that of the learner; ``predict`` returns the labels whose scores are
@@ -107,29 +107,11 @@ class Cutoffs(MultiLabelClassifier):
         self.per_label = per_label
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
-        """Choose the cut-offs on rows held out, then fit the learner to all.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        Y : array or sparse array of shape (n_rows, n_labels)
-            Labels, 0/1.
-
-        Returns
-        -------
-        Cutoffs
-            Itself.
-        """
-        self._check_parameters()
-        with self._undo_on_error():
-            rows, labels = self._begin_fit(X, Y)
-            held, rest = thresholds.held_out(rows.shape[0], self.random_state)
-            pilot = self._fresh().fit(rows[rest], labels[rest])
-            self.cutoffs_ = self._chosen(pilot, rows[held], labels[held])
-            self.learner_ = self._fresh().fit(rows, labels)
-        return self
+    def _learn(self, X: CSR, Y: CSR) -> None:
+        held, rest = thresholds.held_out(X.shape[0], self.random_state)
+        pilot = self._fresh().fit(X[rest], Y[rest])
+        self.cutoffs_ = self._chosen(pilot, X[held], Y[held])
+        self.learner_ = self._fresh().fit(X, Y)
 
     def choose(self, learner: Any, X: MatrixLike, Y: MatrixLike) -> Self:
         """Take a fitted learner, and choose its cut-offs on rows that it has not seen.
@@ -172,13 +154,16 @@ class Cutoffs(MultiLabelClassifier):
         if kind in ("precision", "recall"):
             return float(cut_off(Pairs.of(scores, Y, per_label=False), *goal)[0])
         lists = Lists(scores.indptr, scores.indices, scores.data)
-        cost: Any = as_cost(self.target)
-        return thresholds.best_threshold(lists, Y, np.ones(Y.shape[1]), cost)
+        return thresholds.best_threshold(lists, Y, np.ones(Y.shape[1]), kind)
 
     def _goal(self) -> tuple[Any, float]:
         """Return "precision" or "recall" and its value, or a cost and nothing."""
         found = GOAL.fullmatch(self.target) if isinstance(self.target, str) else None
-        return (found[1], float(found[2])) if found else (as_cost(self.target), 0.0)
+        return (
+            (found[1], float(found[2]))
+            if found
+            else (as_counted_cost(self.target), 0.0)
+        )
 
     def _shift(self) -> Floats:
         """Return what scores are less: own cut-offs would change the ranking."""
@@ -203,28 +188,19 @@ class Cutoffs(MultiLabelClassifier):
 
     def _check_state(self) -> None:
         super()._check_state()
-        for name in ("n_features_in_", "classes_"):
-            if not np.array_equal(getattr(self.learner_, name), getattr(self, name)):
-                raise ValueError(f"{name} must be the same for learner_.")
+        self._check_part(self.learner_, "learner_")
 
     def _check_parameters(self) -> None:
-        learner = self.learner
-        if learner is not None and not isinstance(learner, MultiLabelClassifier):
-            raise TypeError(
-                "learner must be a multi-label learner of this package. "
-                f"Got {learner!r}."
-            )
+        if self.learner is not None:
+            check_learner(self.learner, "learner")
         if isinstance(self.target, str) and "=" in self.target:
             if not GOAL.fullmatch(self.target):
                 raise ValueError(
                     "target must be precision= or recall= with a share, or a cost. "
                     f"Got {self.target!r}."
                 )
-        elif not isinstance(as_cost(self.target), CountedCost):
-            raise ValueError(
-                "target must depend on counts: a name or an object with from_counts. "
-                f"Got {self.target!r}."
-            )
+        else:
+            as_counted_cost(self.target, "target")
 
 
 def cut_off(pairs: Pairs, goal: Any, share: float) -> Floats:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from manylabel._typing import CSR, Array
+from manylabel._kernels import topk
+from manylabel._typing import CSR, Array, Bools, Singles
 
 
 class Lists(NamedTuple):
@@ -22,6 +23,24 @@ class Lists(NamedTuple):
         """Return them as a matrix."""
         shape = (len(self.indptr) - 1, n_labels)
         return sp.csr_array((self.values, self.labels, self.indptr), shape=shape)
+
+    def dense(self, seen: Bools, others: Singles) -> Singles:
+        """Return the numbers of all labels; ``others`` has those of labels not listed.
+
+        The first is that of labels seen in training, the second of the rest.
+        """
+        n_rows = len(self.indptr) - 1
+        out: Singles = np.tile(np.where(seen, others[0], others[1]), (n_rows, 1))
+        rows = np.repeat(np.arange(n_rows), np.diff(self.indptr))
+        out[rows, self.labels] = self.values
+        return out
+
+    def best(self, k: int, seen: Bools, others: Singles) -> CSR:
+        """Return the best ``k`` labels of each row, as if all were listed."""
+        columns = np.empty((len(self.indptr) - 1, min(k, len(seen))), np.int32)
+        scores = np.empty(columns.shape, np.float32)
+        topk.filled_rows(*(*self, seen, others, columns, scores))
+        return by_column(columns, scores, len(seen))
 
 
 def by_column(columns: Array, scores: Array, n_labels: int) -> CSR:

@@ -1,17 +1,17 @@
 """Whole labelsets as classes."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from manylabel._kernels import labelsets
-from manylabel._typing import CSR, Array, MatrixLike, RandomState
-from manylabel.base import MultiLabelClassifier
+from manylabel._typing import CSR, Array, RandomState
+from manylabel.base import BatchClassifier
 from manylabel.baselines._one_vs_rest import OneVsRest
 
 
-class LabelPowerset(MultiLabelClassifier):
+class LabelPowerset(BatchClassifier):
     """Predict one of the labelsets seen in training, by a linear SVM per labelset.
 
     ``predict`` returns the labelset of the highest score, so it never makes up a
@@ -59,29 +59,13 @@ class LabelPowerset(MultiLabelClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
-        """Learn one separator per distinct labelset.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        Y : array or sparse array of shape (n_rows, n_labels)
-            Labels, 0/1.
-
-        Returns
-        -------
-        LabelPowerset
-            Itself.
-        """
-        rows, labels = self._begin_fit(X, Y)
-        self.labelsets_, member = _distinct_rows(labels)
+    def _learn(self, X: CSR, Y: CSR) -> None:
+        self.labelsets_, member = _distinct_rows(Y)
         indicator = sp.csr_array(
             (np.ones(len(member), np.float32), member, np.arange(len(member) + 1)),
             shape=(len(member), self.labelsets_.shape[0]),
         )
-        self.separator_ = OneVsRest(**self.get_params()).fit(rows, indicator)
-        return self
+        self.separator_ = OneVsRest(**self.get_params()).fit(X, indicator)
 
     def _scores(self, X: CSR) -> Array:
         set_scores = self.separator_._scores(X)

@@ -2,7 +2,7 @@
 
 import warnings
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,15 +13,15 @@ from sklearn.utils import check_scalar
 from manylabel import _validation, parallel
 from manylabel._kernels import linear
 from manylabel._kernels.ranking import UNSEEN
-from manylabel._typing import CSR, Array, Ints, MatrixLike, RandomState, Singles
-from manylabel.base import MultiLabelClassifier
+from manylabel._typing import CSR, Array, Ints, RandomState, Singles
+from manylabel.base import BatchClassifier
 from manylabel.baselines._lanes import LANES, Fitted, Shared, fit_labels
 
 # Labels of one task: enough to repack slow ones, few enough to remember their state.
 LABELS_PER_TASK = 4 * LANES
 
 
-class OneVsRest(MultiLabelClassifier):
+class OneVsRest(BatchClassifier):
     """Binary relevance: an L2-regularised squared-hinge linear SVM per label.
 
     Solved by dual coordinate descent with shrinking [1]_, 64 labels side by side, so
@@ -105,26 +105,8 @@ class OneVsRest(MultiLabelClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
-        """Learn one separator per label.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        Y : array or sparse array of shape (n_rows, n_labels)
-            Labels, 0/1.
-
-        Returns
-        -------
-        OneVsRest
-            Itself.
-        """
-        self._check_parameters()
-        rows, labels = self._begin_fit(X, Y)
-        if self.normalize:
-            rows = _unit_rows(rows)
-        by_label = labels.tocsc()
+    def _learn(self, X: CSR, Y: CSR) -> None:
+        rows, by_label = _unit_rows(X) if self.normalize else X, Y.tocsc()
         counts = np.diff(by_label.indptr)
         # Labels of like frequency take a like number of passes.
         seen = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
@@ -133,7 +115,6 @@ class OneVsRest(MultiLabelClassifier):
         tasks = ((shared, seen[i::n_tasks], self.prune) for i in range(n_tasks))
         fitted = parallel.run(fit_labels, tasks, self.n_jobs)
         self._gather([block for blocks in fitted for block in blocks])
-        return self
 
     def _scores(self, X: CSR) -> Array:
         rows = _unit_rows(X) if self.normalize else X

@@ -1,7 +1,6 @@
 """Principal label space transformation: the best code that a rotation can give."""
 
 from numbers import Real
-from typing import Self
 
 import numpy as np
 import scipy.linalg
@@ -10,13 +9,13 @@ from sklearn.utils import check_scalar
 from manylabel import _validation
 from manylabel._kernels import regression
 from manylabel._kernels.ranking import UNSEEN
-from manylabel._typing import CSR, Array, Floats, MatrixLike
-from manylabel.base import MultiLabelClassifier
+from manylabel._typing import CSR, Array, Floats
+from manylabel.base import BatchClassifier
 
 MAX_LABELS = 10_000  # a square matrix of float64 of this width takes 0.8 GB
 
 
-class PLST(MultiLabelClassifier):
+class PLST(BatchClassifier):
     """Ridge regression to the principal components of the labels.
 
     Labels are coded as y in {-1, +1}; the code is P (y - o), where o is their mean and
@@ -78,34 +77,19 @@ class PLST(MultiLabelClassifier):
         self.reg = reg
         self.fit_intercept = fit_intercept
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
-        """Find the components of the labels, then regress to them.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        Y : array or sparse array of shape (n_rows, n_labels)
-            Labels, 0/1.
-
-        Returns
-        -------
-        PLST
-            Itself.
-        """
+    def _check_parameters(self) -> None:
         check_scalar(self.reg, "reg", Real, min_val=0, include_boundaries="neither")
-        with self._undo_on_error():
-            rows, labels = self._begin_fit(X, Y)
-            _check_size(rows.shape[1], labels.shape[1])
-            size = _validation.code_size(self.n_components, labels.shape[1])
-        ones = labels.astype(np.float64)
+
+    def _learn(self, X: CSR, Y: CSR) -> None:
+        _check_size(X.shape[1], Y.shape[1])
+        size = _validation.code_size(self.n_components, Y.shape[1])
+        ones = Y.astype(np.float64)
         share = np.asarray(ones.mean(axis=0)).ravel()
         self.mean_ = 2 * share - 1
         self.components_ = _leading(ones, share, size)
         # y - o = 2 (y01 - share)
         codes = 2 * (ones @ self.components_.T - self.components_ @ share)
-        self.weights_ = _solve_ridge(rows, codes, self._bias(), float(self.reg))
-        return self
+        self.weights_ = _solve_ridge(X, codes, self._bias(), float(self.reg))
 
     def _scores(self, X: CSR) -> Array:
         codes = np.empty((X.shape[0], len(self.components_)))

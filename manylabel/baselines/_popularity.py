@@ -1,14 +1,12 @@
 """The model that ignores the features."""
 
-from typing import Self
-
 import numpy as np
 
-from manylabel._typing import CSR, Array, MatrixLike, Singles
-from manylabel.base import MultiLabelClassifier
+from manylabel._typing import CSR, Array, Singles
+from manylabel.base import BatchClassifier
 
 
-class Popularity(MultiLabelClassifier):
+class Popularity(BatchClassifier):
     """Score every label by how often it was recorded, whatever the row.
 
     What a model must beat before it has learnt anything. The score is the share of the
@@ -33,25 +31,9 @@ class Popularity(MultiLabelClassifier):
 
     frequency_: Singles
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
-        """Count the labels of ``Y``.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features; only their shape matters.
-        Y : array or sparse array of shape (n_rows, n_labels)
-            Labels, 0/1.
-
-        Returns
-        -------
-        Popularity
-            Itself.
-        """
-        _, labels = self._begin_fit(X, Y)
-        counts = np.bincount(labels.indices, minlength=labels.shape[1])
-        self.frequency_ = (counts / labels.shape[0]).astype(np.float32)
-        return self
+    def _learn(self, X: CSR, Y: CSR) -> None:
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        self.frequency_ = (counts / X.shape[0]).astype(np.float32)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"frequency_": (len(self.classes_),)}

@@ -1,29 +1,28 @@
 """Several learners as one, tilted to rare labels."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from manylabel import _validation, thresholds
-from manylabel._kernels import ranking, topk
+from manylabel._kernels import ranking
 from manylabel._typing import (
     CSR,
     Array,
     Bools,
     Floats,
-    MatrixLike,
     RandomState,
     Singles,
 )
-from manylabel.base import MultiLabelClassifier, cut
+from manylabel.base import BatchClassifier, check_learner, cut
 from manylabel.baselines import OneVsRest
 from manylabel.blend._calibration import calibration
 from manylabel.blend._candidates import Candidates
 from manylabel.blend._choice import Judge, best_point
-from manylabel.lists import Lists, by_column
-from manylabel.losses import CountedCost, as_cost
+from manylabel.lists import Lists
+from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
 from manylabel.propensity import Propensity
 from manylabel.trees import FastXML, PfastreXML
@@ -35,7 +34,7 @@ ROWS_AT_ONCE = 4096
 NEVER = -2.0  # the score of a label that no training row has
 
 
-class Blend(MultiLabelClassifier):
+class Blend(BatchClassifier):
     """Several learners as one: calibrated scores, weighed, times (1 / p)^tilt.
 
     Each learner lists its best labels of a row. A score counts as the share of labels
@@ -122,33 +121,15 @@ class Blend(MultiLabelClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
-        """Choose weights and tilt on rows held out, then fit the learners to all.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        Y : array or sparse array of shape (n_rows, n_labels)
-            Labels, 0/1.
-
-        Returns
-        -------
-        Blend
-            Itself.
-        """
-        self._check_parameters()
-        with self._undo_on_error():
-            rows, labels = self._begin_fit(X, Y)
-            self.seen_ = np.bincount(labels.indices, minlength=labels.shape[1]) > 0
-            given = self.propensity
-            given = Propensity().fit(labels) if given is None else given
-            self.gain_ = 1 / _validation.propensities(given, labels.shape[1])
-            held, rest = thresholds.held_out(rows.shape[0], self.random_state)
-            pilots = [m.fit(rows[rest], labels[rest]) for m in self._fresh()]
-            self._choose(pilots, rows[held], labels[held])
-            self.members_ = [m.fit(rows, labels) for m in self._fresh()]
-        return self
+    def _learn(self, X: CSR, Y: CSR) -> None:
+        """Choose weights and tilt on rows held out, then fit the learners to all."""
+        self.seen_ = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
+        given = Propensity().fit(Y) if self.propensity is None else self.propensity
+        self.gain_ = 1 / _validation.propensities(given, Y.shape[1])
+        held, rest = thresholds.held_out(X.shape[0], self.random_state)
+        pilots = [learner.fit(X[rest], Y[rest]) for learner in self._fresh()]
+        self._choose(pilots, X[held], Y[held])
+        self.members_ = [learner.fit(X, Y) for learner in self._fresh()]
 
     def _fresh(self) -> list[Any]:
         """Return unfitted learners."""
@@ -168,7 +149,7 @@ class Blend(MultiLabelClassifier):
         weights, self.tilt_ = best_point(judge, len(pilots))
         self.weights_ = np.array(weights)
         scores = candidates.blended(self.weights_, self.gain_**self.tilt_)
-        cost: Any = as_cost(self.cost)
+        cost = as_counted_cost(self.cost)
         self.threshold_ = thresholds.best_threshold(scores, Y, self.gain_, cost)
 
     def _blended(self, X: CSR, depth: int) -> Lists:
@@ -184,19 +165,11 @@ class Blend(MultiLabelClassifier):
         return np.array([-1, NEVER], np.float32) - np.float32(self.threshold_)
 
     def _scores(self, X: CSR) -> Array:
-        scores, (seen, unseen) = self._blended(X, DEPTH), self._others()
-        out = np.tile(np.where(self.seen_, seen, unseen), (X.shape[0], 1))
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(scores.indptr))
-        out[rows, scores.labels] = scores.values
-        return out
+        return self._blended(X, DEPTH).dense(self.seen_, self._others())
 
     def _topk(self, X: CSR, k: int) -> CSR:
-        n_labels = len(self.classes_)
         scores = self._blended(X, max(k, DEPTH))
-        columns = np.empty((X.shape[0], min(k, n_labels)), np.int32)
-        best = np.empty(columns.shape, np.float32)
-        topk.filled_rows(*(*scores, self.seen_, self._others(), columns, best))
-        return by_column(columns, best, n_labels)
+        return scores.best(k, self.seen_, self._others())
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         n_labels, n_members = len(self.classes_), len(self.members_)
@@ -210,9 +183,7 @@ class Blend(MultiLabelClassifier):
     def _check_state(self) -> None:
         super()._check_state()
         for member in self.members_:
-            for name in ("n_features_in_", "classes_"):
-                if not np.array_equal(getattr(member, name), getattr(self, name)):
-                    raise ValueError(f"{name} must be the same for all members_.")
+            self._check_part(member, "all members_")
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         return cut(X, ROWS_AT_ONCE)
@@ -224,20 +195,12 @@ class Blend(MultiLabelClassifier):
         if self.learners is not None and not len(self.learners):
             raise ValueError("learners must have at least one. Got none.")
         for learner in self.learners or ():
-            if not isinstance(learner, MultiLabelClassifier):
-                raise TypeError(
-                    "learners must be multi-label learners of this package. "
-                    f"Got {learner!r}."
-                )
+            check_learner(learner, "each of learners")
         if not len(self.metrics):
             raise ValueError("metrics must name at least one. Got none.")
         for name in self.metrics:
             as_metric(name)
-        if not isinstance(as_cost(self.cost), CountedCost):
-            raise ValueError(
-                "cost must depend on counts: a name or an object with from_counts. "
-                f"Got {self.cost!r}."
-            )
+        as_counted_cost(self.cost)
 
 
 def _curve(scores: CSR, Y: CSR) -> Floats:

@@ -21,18 +21,18 @@ from manylabel._typing import (
     Bools,
     Floats,
     Ints,
-    MatrixLike,
     RandomState,
     Singles,
 )
-from manylabel.base import ExplainedClassifier, cut
+from manylabel.base import BatchClassifier, ExplainedClassifier, cut
 from manylabel.budget import _decisions, _pilot, _reading
 from manylabel.budget._pilot import Odds, Sample
 from manylabel.budget._prices import Price, Quality, equal_prices
 from manylabel.budget._reading import Diagnostics, Nodes
 from manylabel.explanation import Explanation, Node, Ranked
 from manylabel.lists import Lists
-from manylabel.losses import CountedCost, as_cost
+from manylabel.losses import CountedCost
+from manylabel.losses.resolve import as_counted_cost
 
 LOSSES = {"squared_hinge": margins.SQUARED_HINGE, "logistic": margins.LOGISTIC}
 LIKELY = 0.5  # labels of a larger chance are predicted, unless a cost is named
@@ -46,7 +46,7 @@ TABLE = 1 << 22  # weights of a tree that are looked up in a dense table, zeros 
 ROWS_AT_ONCE = 4096  # that a task annotates
 
 
-class CodingTree(ExplainedClassifier):
+class CodingTree(BatchClassifier, ExplainedClassifier):
     """A tree of budgeted decisions that leads a row to its labels.
 
     A subclass has ``_shape(Y)``, which follows from the labels alone.
@@ -109,29 +109,6 @@ class CodingTree(ExplainedClassifier):
         self.beam = beam
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
-        """Grow the tree over the labels, then learn its decisions.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        Y : array or sparse array of shape (n_rows, n_labels)
-            Labels, 0/1.
-
-        Returns
-        -------
-        CodingTree
-            Itself.
-        """
-        self._check_parameters()
-        with self._undo_on_error():
-            rows, labels = self._begin_fit(X, Y)
-            self.seen_ = np.bincount(labels.indices, minlength=labels.shape[1]) > 0
-            self.radius_ = float(np.sqrt(rows.multiply(rows).sum(axis=1).max()))
-            self._learn(rows, labels)
-        return self
 
     @property
     def weights_(self) -> CSR:
@@ -205,6 +182,8 @@ class CodingTree(ExplainedClassifier):
         raise NotImplementedError
 
     def _learn(self, X: CSR, Y: CSR) -> None:
+        self.seen_ = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
+        self.radius_ = float(np.sqrt(X.multiply(X).sum(axis=1).max()))
         worth = np.ones(Y.shape[1])
         if self.propensity is not None:
             worth = 1 / _validation.propensities(self.propensity, Y.shape[1])
@@ -405,14 +384,10 @@ class CodingTree(ExplainedClassifier):
         _validation.number(self.C, "C", above=0)
         _validation.number(self.tol, "tol", above=0)
         _validation.choice(self.loss, "loss", LOSSES)
-        if not isinstance(self._cost(), CountedCost):
-            raise ValueError(
-                "cost must depend on counts: a name or an object with from_counts. "
-                f"Got {self.cost!r}."
-            )
+        self._cost()
 
-    def _cost(self) -> Any:
-        return as_cost("hamming" if self.cost is None else self.cost)
+    def _cost(self) -> CountedCost:
+        return as_counted_cost("hamming" if self.cost is None else self.cost)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         n_nodes = len(self.children_)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from manylabel import _validation
 from manylabel._typing import CountCost, Floats, Ints
-from manylabel.losses.cost import Cost, UserCost, UserCountedCost
+from manylabel.losses.cost import Cost, CountedCost, UserCost, UserCountedCost
 from manylabel.losses.named import NAMED
 
 CostLike: TypeAlias = str | Cost | CountCost | Callable[[Ints, Ints], float]
@@ -103,3 +103,32 @@ def label_weights(
             f"order must hold each of the labels 0 to {len(truth) - 1} once."
         )
     return as_cost(cost).label_weights(truth, guess, turns.astype(np.int64))
+
+
+def as_counted_cost(cost: CostLike, name: str = "cost") -> CountedCost:
+    """Return a cost that depends on counts alone, or raise ValueError.
+
+    Parameters
+    ----------
+    cost : str, cost, object with ``from_counts`` or callable
+        As :func:`as_cost` takes it.
+    name : str, default="cost"
+        What the user calls it.
+
+    Returns
+    -------
+    CountedCost
+        The cost.
+
+    Examples
+    --------
+    >>> as_counted_cost("f1")
+    F1()
+    """
+    found = as_cost(cost)
+    if not isinstance(found, CountedCost):
+        raise ValueError(
+            f"{name} must depend on counts: a name or an object with from_counts. "
+            f"Got {cost!r}."
+        )
+    return found

@@ -24,7 +24,7 @@ from manylabel._typing import (
 from manylabel.base import ExplainedClassifier, cut
 from manylabel.explanation import Explanation, Ranked
 from manylabel.lists import Lists, by_column
-from manylabel.losses import CountedCost, as_cost
+from manylabel.losses.resolve import as_counted_cost
 from manylabel.trees import _pilot
 from manylabel.trees._explanation import explain
 from manylabel.trees._grower import Plan, grow_tree
@@ -332,7 +332,7 @@ class ForestClassifier(ExplainedClassifier):
         return model, plan.X[held], plan.Y[held]
 
     def _best_threshold(self, scores: Lists, Y: CSR) -> float:
-        cost: Any = as_cost(self.cost)
+        cost = as_counted_cost(self.cost)
         return thresholds.best_threshold(scores, Y, self.worth_, cost)
 
     def _scores(self, X: CSR) -> Array:
@@ -389,12 +389,8 @@ class ForestClassifier(ExplainedClassifier):
             _validation.number(self.C, "C", above=0)
         _validation.number(self.bias, "bias", least=0)
         check_scalar(self.bias, "bias", Real, max_val=MOST_BIAS)
-        given = "f1" if self.cost is None else self.cost
-        if not isinstance(as_cost(given), CountedCost):
-            raise ValueError(
-                "cost must depend on counts, for a threshold to be chosen: a name or "
-                f"an object with from_counts. Got {self.cost!r}."
-            )
+        if self.cost is not None:
+            as_counted_cost(self.cost)
 
     def _widths(self) -> tuple[int, int]:
         return self.n_features_in_, len(self.classes_)

@@ -8,9 +8,8 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, thresholds
-from manylabel._kernels import topk
 from manylabel._typing import CSR, Array, Floats, RandomState, Singles
-from manylabel.lists import Lists, by_column
+from manylabel.lists import Lists
 from manylabel.metrics import as_metric
 from manylabel.trees import _pilot
 from manylabel.trees._forest import ideal_weights
@@ -267,21 +266,10 @@ class PfastreXML(PfastXML):
         return scores._replace(values=values)
 
     def _scores(self, X: CSR) -> Array:
-        scores = self._listed_scores(X)
-        seen, unseen = self._others()
-        out = np.tile(np.where(self.seen_, seen, unseen), (X.shape[0], 1))
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(scores.indptr))
-        out[rows, scores.labels] = scores.values
-        return out
+        return self._listed_scores(X).dense(self.seen_, self._others())
 
     def _topk(self, X: CSR, k: int) -> CSR:
-        n_labels = len(self.classes_)
-        columns = np.empty((X.shape[0], min(k, n_labels)), np.int32)
-        scores = np.empty(columns.shape, np.float32)
-        topk.filled_rows(
-            *(*self._listed_scores(X), self.seen_, self._others(), columns, scores)
-        )
-        return by_column(columns, scores, n_labels)
+        return self._listed_scores(X).best(k, self.seen_, self._others())
 
     def _others(self) -> Singles:
         """Return the scores of labels not ranked: those seen in training, and the rest.

@@ -138,7 +138,7 @@ def test_members_that_know_other_labels_are_refused(model, corpus):
         ({"metrics": ["Q@1"]}, "metric must be one of"),
         ({"metrics": []}, "metrics must name at least one"),
         ({"learners": []}, "learners must have at least one"),
-        ({"learners": [3]}, "learners must be multi-label learners of this package"),
+        ({"learners": [3]}, "each of learners must be a multi-label learner"),
         ({"cost": lambda y, z: 0.0}, "cost must depend on counts"),
         ({"propensity": 2.0}, "propensity must lie in"),
     ],

@@ -11,7 +11,6 @@ from manylabel import Blend, FastXML, OneVsRest, Popularity, evaluate, load, mak
 from manylabel.blend._calibration import calibration, shares_of
 from manylabel.blend._candidates import Candidates
 from manylabel.blend._choice import TILTS, Judge, best_point, shares
-from manylabel.lists import Lists
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -146,8 +145,3 @@ def test_members_that_know_other_labels_are_refused(model, corpus):
 def test_parameters_out_of_range_are_refused(parameters, message, corpus):
     with pytest.raises((ValueError, TypeError), match=message):
         Blend(**parameters).fit(corpus.X, corpus.Y)
-
-
-def test_lists_hold_what_a_matrix_does():
-    lists = Lists(np.r_[0, 1, 2], np.r_[1, 0], np.r_[0.5, 2.0])
-    assert_array_equal(lists.csr(2).toarray(), [[0, 0.5], [2, 0]])

@@ -1,0 +1,27 @@
+"""Lists of labels, against the matrices that they stand for."""
+
+import numpy as np
+from numpy.testing import assert_array_equal
+
+from manylabel.lists import Lists
+
+LISTS = Lists(np.r_[0, 1, 3], np.r_[1, 0, 3], np.float32([0.5, -2, 2]))
+SEEN, OTHERS = np.array([True, True, False, True]), np.float32([-5, -9])
+FULL = [[-5, 0.5, -9, -5], [-2, -5, -9, 2]]
+
+
+def test_lists_hold_what_a_matrix_does():
+    assert_array_equal(LISTS.csr(4).toarray(), [[0, 0.5, 0, 0], [-2, 0, 0, 2]])
+
+
+def test_labels_not_listed_are_as_they_were_seen_or_not():
+    assert_array_equal(LISTS.dense(SEEN, OTHERS), FULL)
+
+
+def test_the_best_are_those_of_all_labels():
+    for k in (1, 2, 3, 4, 9):
+        found = LISTS.best(k, SEEN, OTHERS)
+        for row, scores in enumerate(np.array(FULL)):
+            order = np.argsort(-scores, kind="stable")[:k]
+            assert_array_equal(found[[row]].indices, np.sort(order))
+            assert_array_equal(found[[row]].data, scores[np.sort(order)])

@@ -20,6 +20,7 @@ from manylabel.cli.explain import explain
 from manylabel.cli.fit import fit
 from manylabel.cli.interrupts import Interrupts
 from manylabel.cli.predict import predict
+from manylabel.cli.reproduce import reproduce
 from manylabel.cli.start import INTERRUPTED
 from manylabel.cli.stream import stream
 from manylabel.cli.thresholds import thresholds
@@ -39,7 +40,7 @@ app = typer.Typer(
 )
 VERBS = (
     *(demo, describe, convert, fit, predict, evaluate, explain, thresholds),
-    *(stream, warmup),
+    *(stream, reproduce, warmup),
 )
 for verb in VERBS:
     app.command()(configurable(verb))

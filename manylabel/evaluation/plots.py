@@ -57,9 +57,9 @@ def plot_profile(
 
     def draw(figure: Any) -> None:
         labels, labelsets, rows = figure.subplots(1, 3)
-        _draw_ranked(labels, profile.label_counts, "label")
-        _draw_ranked(labelsets, profile.labelset_counts, "set of labels")
-        _draw_rows(rows, profile)
+        draw_ranked(labels, profile.label_counts, "label")
+        draw_ranked(labelsets, profile.labelset_counts, "set of labels")
+        draw_rows(rows, profile)
 
     write_figure(path, (13, 4.2), title, draw)
 
@@ -111,7 +111,7 @@ def plot_runs(
     def draw(figure: Any) -> None:
         axes = figure.subplots()
         for number, (name, run) in enumerate(runs.items()):
-            _draw_curve(axes, run, cost, name, number)
+            draw_curve(axes, run, cost, name, number)
         _caption_curves(axes, f"mean {cost} loss so far")
 
     write_figure(path, (8, 5), title, draw)
@@ -138,7 +138,7 @@ def plot_costs(run: "Run", path: str | os.PathLike[str], title: str = "") -> Non
     def draw(figure: Any) -> None:
         axes = figure.subplots()
         for number, cost in enumerate(run.costs):
-            _draw_curve(axes, run, cost, cost, number)
+            draw_curve(axes, run, cost, cost, number)
             colour = COLOURS[number % len(COLOURS)]
             axes.plot(run.rows, run.windowed[cost], color=colour, lw=0.8, alpha=0.4)
         _caption_curves(axes, "mean cost so far; thin: of the last rows")
@@ -190,7 +190,7 @@ def write_figure(
         file.write(drawn.getvalue())
 
 
-def _draw_curve(axes: Any, run: "Run", cost: str, name: str, number: int) -> None:
+def draw_curve(axes: Any, run: "Run", cost: str, name: str, number: int) -> None:
     """Draw a running mean, and a band of one standard error on either side."""
     colour = COLOURS[number % len(COLOURS)]
     dashes = DASHES[number // len(COLOURS) % len(DASHES)]
@@ -214,7 +214,7 @@ def _caption_curves(axes: Any, y: str) -> None:
     axes.legend(fontsize=11)
 
 
-def _draw_ranked(axes: Any, counts: Any, what: str) -> None:
+def draw_ranked(axes: Any, counts: Any, what: str) -> None:
     """Draw counts by rank, the largest first; zeros have no place on a log axis."""
     ranked = np.sort(counts[counts > 0])[::-1]
     axes.plot(np.arange(1, len(ranked) + 1), ranked, color="#1f5fa8", linewidth=2.5)
@@ -223,7 +223,8 @@ def _draw_ranked(axes: Any, counts: Any, what: str) -> None:
     _caption(axes, f"Frequency of each {what}", f"rank of the {what}", "rows")
 
 
-def _draw_rows(axes: Any, profile: Profile) -> None:
+def draw_rows(axes: Any, profile: Profile) -> None:
+    """Draw how many rows have how many labels."""
     counts = profile.row_counts
     axes.bar(np.arange(len(counts)), counts, width=0.9, color="#1f5fa8")
     axes.set_xlim(-0.6, max(len(counts), 1) - 0.4)

@@ -1,0 +1,60 @@
+"""The finished runs: one line of JSON each, in the order in which they ended."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from manylabel.exceptions import DataError
+
+Record = dict[str, Any]
+
+
+class Ledger:
+    """Finished runs by key, kept in a file that only grows.
+
+    A last line without an end, left by a machine that lost power, is overwritten.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made when the first run ends.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     Ledger(Path(folder) / "runs.jsonl").append({"key": "a", "values": {}})
+    ...     sorted(Ledger(Path(folder) / "runs.jsonl").records)
+    ['a']
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.records: dict[str, Record] = {}
+        self._end = 0
+        if path.exists():
+            self._read(path.read_bytes())
+
+    def append(self, record: Record) -> None:
+        """Write a finished run down, so that it is never run again."""
+        line = json.dumps(record, allow_nan=False) + "\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path, "ab") as file:
+            file.truncate(self._end)
+            self._end += file.write(line.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        self.records[record["key"]] = record
+
+    def _read(self, content: bytes) -> None:
+        lines = content.split(b"\n")
+        for number, line in enumerate(lines[:-1], start=1):
+            try:
+                record = json.loads(line)
+                self.records[record["key"]] = record
+            except (ValueError, KeyError, TypeError):
+                raise DataError(
+                    self.path, "expected the record of a run as JSON.", number
+                ) from None
+        self._end = len(content) - len(lines[-1])

@@ -1,0 +1,52 @@
+"""What a run was made by: the code and the computer."""
+
+import os
+import platform
+import re
+import subprocess
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+
+
+@cache
+def commit() -> str | None:
+    """Return the commit of the clone that this is, with a + if files have changed."""
+    clone = Path(__file__).parents[2]
+    if not (clone / ".git").exists():  # installed, maybe within a clone of another's
+        return None
+    try:
+        found = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=10", "--dirty=+", "--exclude=*"],
+            cwd=clone,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()
+
+
+@cache
+def machine() -> dict[str, str | int]:
+    """Return the processor, how many cores may be used, the system and libraries."""
+    found: dict[str, str | int] = {
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+    return found | {name: version(name) for name in LIBRARIES}
+
+
+def _processor() -> str:
+    try:
+        names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor() or platform.machine()

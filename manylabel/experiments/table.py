@@ -1,0 +1,199 @@
+"""A table of a paper: what to run, and what was published."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from manylabel.exceptions import DataError
+from manylabel.experiments import files
+from manylabel.experiments.trial import Trial
+
+TABLE: dict[str, Any] = {
+    "title": ...,
+    "protocol": ...,
+    "data": ...,
+    "metrics": ...,
+    "better": ...,
+    "tolerance": ...,
+    "learners": ...,
+    "repetitions": 1,
+    "seeds": None,
+    "notes": "",
+    "settings": {},
+    "parameters": {},
+    "incomparable": {},
+    "published": {},
+    "quick": {},
+}
+LEARNER: dict[str, Any] = {
+    "name": ...,
+    "class": ...,
+    "parameters": {},
+    "choices": [],
+    "sweep": {},
+    "optimises": False,
+    "reason": None,
+}
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A row of the table: a learner as it is to be run.
+
+    Parameters
+    ----------
+    name : str
+        The name of the row.
+    line : str
+        The line of a figure that it is a point of.
+    learner : str
+        The class.
+    parameters : mapping
+        Its parameters.
+    choices : tuple of mappings
+        Parameters to choose from on training rows.
+    optimises : bool
+        Whether it is run once for each metric, with that metric as its cost.
+    reason : str or None
+        Why its rows cannot be compared, if they cannot.
+    """
+
+    name: str
+    line: str
+    learner: str
+    parameters: Mapping[str, Any]
+    choices: tuple[Mapping[str, Any], ...]
+    optimises: bool
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a file of ``experiments/<paper>/`` says, ``quick`` or in full.
+
+    Parameters
+    ----------
+    paper, name, title, notes : str
+        Which table it is, what it shows, and which errata were applied.
+    protocol : str
+        How learners are run.
+    data, metrics : tuple of str
+        The data sets and the columns.
+    lower_is_better : bool
+        Whether less is better.
+    tolerance : float
+        Share of the published value by which ours may differ and match it.
+    seeds : tuple of int
+        A repetition each.
+    settings : mapping
+        Arguments of the protocol.
+    parameters : mapping
+        Parameters of all learners, by data set.
+    incomparable : mapping
+        Why a metric cannot be compared, by metric.
+    entrants : tuple of Entrant
+        The rows.
+    published : mapping
+        Values by data set and row, in the order of the metrics.
+    """
+
+    paper: str
+    name: str
+    title: str
+    notes: str
+    protocol: str
+    data: tuple[str, ...]
+    metrics: tuple[str, ...]
+    lower_is_better: bool
+    tolerance: float
+    seeds: tuple[int, ...]
+    settings: Mapping[str, Any]
+    parameters: Mapping[str, Mapping[str, Any]]
+    incomparable: Mapping[str, str]
+    entrants: tuple[Entrant, ...]
+    published: Mapping[str, Mapping[str, list[float]]]
+
+    def trials(self, data: str, entrant: Entrant, metric: str) -> list[Trial]:
+        """Return the runs that a cell of the table is the mean of."""
+        parameters = {**entrant.parameters, **self.parameters.get(data, {})}
+        metrics = self.metrics
+        if entrant.optimises:
+            parameters["cost"], metrics = metric, (metric,)
+        return [
+            Trial(
+                self.protocol,
+                data,
+                entrant.learner,
+                parameters,
+                entrant.choices,
+                self.settings,
+                metrics,
+                seed,
+            )
+            for seed in self.seeds
+        ]
+
+    def cells(self) -> Iterator["Place"]:
+        """Yield the table, data set, row and metric of each cell."""
+        return product([self], self.data, self.entrants, self.metrics)
+
+    def aim(self, data: str, entrant: Entrant, metric: str) -> float:
+        """Return what was published, or NaN."""
+        row = self.published.get(data, {}).get(entrant.name)
+        return math.nan if row is None else row[self.metrics.index(metric)]
+
+
+Place = tuple[Table, str, Entrant, str]
+
+
+def read_table(
+    paper: str, name: str, *, quick: bool = False, home: Path = files.HOME
+) -> Table:
+    """Return a table of a paper; ``quick`` takes what is to be run in a hurry."""
+    path = home / paper / f"{name}.toml"
+    given = files.take(path, files.read(path), TABLE)
+    if quick:
+        given = files.take(path, given["quick"], given)
+    if given["better"] not in ("lower", "higher"):
+        found = given["better"]
+        raise DataError(path, f"expected better = lower or higher, found {found!r}.")
+    seeds = given["seeds"]
+    return Table(
+        paper=paper,
+        name=name,
+        title=given["title"],
+        notes=given["notes"].strip(),
+        protocol=given["protocol"],
+        data=tuple(given["data"]),
+        metrics=tuple(given["metrics"]),
+        lower_is_better=given["better"] == "lower",
+        tolerance=given["tolerance"],
+        seeds=tuple(range(given["repetitions"]) if seeds is None else seeds),
+        settings=given["settings"],
+        parameters=given["parameters"],
+        incomparable=given["incomparable"],
+        entrants=tuple(_entrants(path, given["learners"])),
+        published=given["published"],
+    )
+
+
+def _entrants(path: Path, learners: list[dict[str, Any]]) -> Iterator[Entrant]:
+    """Yield the rows of the table; a sweep is a row for each of its values."""
+    for each in learners:
+        learner = files.take(path, each, LEARNER)
+        swept = learner["sweep"]
+        for values in product(*swept.values()):
+            point = dict(zip(swept, values, strict=True))
+            told = "".join(f", {name} = {value}" for name, value in point.items())
+            yield Entrant(
+                learner["name"] + told,
+                learner["name"],
+                learner["class"],
+                {**learner["parameters"], **point},
+                tuple(learner["choices"]),
+                learner["optimises"],
+                learner["reason"],
+            )

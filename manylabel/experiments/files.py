@@ -43,7 +43,7 @@ def take(path: Path, given: dict[str, Any], known: dict[str, Any]) -> dict[str, 
     return known | given
 
 
-def _rank(name: str) -> tuple[str, int, str]:
-    """Order table-9 before table-10."""
+def _rank(name: str) -> tuple[bool, str, int]:
+    """Order table-9 before table-10, and figures last."""
     kind, _, number = name.partition("-")
-    return kind, int(number) if number.isdigit() else 0, number
+    return kind == "figure", kind, int(number) if number.isdigit() else 0

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from manylabel.experiments.catalogue import Source
 from manylabel.experiments.figure import Figure
 from manylabel.experiments.ledger import Record
+from manylabel.experiments.source import Source
 from manylabel.experiments.table import Table
 from manylabel.experiments.verdict import NOT_RUN, VERDICTS, Cell
 
@@ -59,11 +59,11 @@ def write_page(
     quick: bool,
 ) -> str:
     """Return the page as Markdown."""
-    command = f"manylabel reproduce{' --quick' if quick else ''} --data DATA"
+    command = f"manylabel reproduce{{}}{' --quick' if quick else ''} --data DATA"
     parts = [
         "# Results",
         INTRODUCTION,
-        f"```console\n$ {command}\n```",
+        f"```console\n$ {command.format('')}\n```",
         _made_by(records),
     ]
     tables = [each for each in sections if isinstance(each.spec, Table)]
@@ -106,11 +106,15 @@ def figure(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def _signed(value: float) -> str:
+    return f"{'-' if value < 0 else '+'}{figure(abs(value))}"
+
+
 def _row(cell: Cell, marks: Mapping[str, str]) -> list[str]:
     ours = figure(cell.mean)
     if not math.isnan(cell.stderr):
         ours += f" ± {figure(cell.stderr)}"
-    gap = "" if math.isnan(cell.published) else f"{cell.mean - cell.published:+.4g}"
+    gap = "" if math.isnan(cell.published) else _signed(cell.mean - cell.published)
     mark = f" ({marks[cell.reason]})" if cell.reason else ""
     told = [cell.data, cell.row, cell.metric, ours, figure(cell.published), gap]
     return [*told, cell.verdict + mark]
@@ -119,7 +123,7 @@ def _row(cell: Cell, marks: Mapping[str, str]) -> list[str]:
 def _section(section: Section, command: str) -> str:
     spec = section.spec
     parts = [f"### {spec.name.replace('-', ' ').capitalize()}: {spec.title}"]
-    parts.append(f"`{command} {spec.paper} {spec.name}`")
+    parts.append(f"`{command.format(f' {spec.paper} {spec.name}')}`")
     parts.append(spec.notes)
     if isinstance(spec, Table):
         parts.append(_conditions(spec))
@@ -181,11 +185,11 @@ def _made_by(records: Mapping[str, Record]) -> str:
     if not runs:
         return "No run is finished."
     commits = dict.fromkeys(str(run["commit"] or run["version"]) for run in runs)
-    hours = sum(run["seconds"] for run in runs) / 3600
+    minutes = sum(run["seconds"] for run in runs) / 60
     machines = dict.fromkeys(_describe(run["machine"]) for run in runs)
     days = sorted({run["finished"][:10] for run in runs})
     return (
-        f"{len(runs):,} runs in {hours:.1f} hours of one process, "
+        f"{len(runs):,} runs in {minutes:,.0f} minutes of one process, "
         f"{' to '.join(dict.fromkeys((days[0], days[-1])))}, by commit "
         f"{', '.join(commits)} on {'; '.join(machines)}."
     )

@@ -112,7 +112,7 @@ def _sizes(axes: Any, panel: Panel, records: Records, catalogue: Catalogue) -> N
     for number, (name, (entrant, *_)) in enumerate(panel.lines().items()):
         found = {data: _of(panel, data, entrant, records) for data in panel.data}
         points = [
-            (catalogue[data].noisy_features, _mean(runs, panel.metric))
+            (catalogue[data].noisy, _mean(runs, panel.metric))
             for data, runs in found.items()
             if runs
         ]

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from manylabel.data.writing import replacing_text
 from manylabel.experiments import files, plots, runner
-from manylabel.experiments.catalogue import Catalogue, Source
+from manylabel.experiments.catalogue import Catalogue
 from manylabel.experiments.figure import Figure, is_figure, read_figure
 from manylabel.experiments.ledger import Ledger, Record
 from manylabel.experiments.page import Section, write_page
+from manylabel.experiments.source import Source
 from manylabel.experiments.table import Table, read_table
 from manylabel.experiments.trial import Trial
 from manylabel.experiments.verdict import judge

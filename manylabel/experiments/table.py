@@ -23,7 +23,6 @@ TABLE: dict[str, Any] = {
     "seeds": None,
     "notes": "",
     "settings": {},
-    "parameters": {},
     "incomparable": {},
     "published": {},
     "quick": {},
@@ -34,8 +33,11 @@ LEARNER: dict[str, Any] = {
     "parameters": {},
     "choices": [],
     "sweep": {},
+    "on": {},
     "optimises": False,
     "reason": None,
+    "against": None,
+    "only": None,
 }
 
 
@@ -53,21 +55,30 @@ class Entrant:
         The class.
     parameters : mapping
         Its parameters.
+    on : mapping
+        More of them, by data set.
     choices : tuple of mappings
         Parameters to choose from on training rows.
     optimises : bool
         Whether it is run once for each metric, with that metric as its cost.
     reason : str or None
         Why its rows cannot be compared, if they cannot.
+    against : str
+        The row whose published values it is compared with.
+    only : tuple of str or None
+        The data sets that it is run on; None for all.
     """
 
     name: str
     line: str
     learner: str
     parameters: Mapping[str, Any]
+    on: Mapping[str, Mapping[str, Any]]
     choices: tuple[Mapping[str, Any], ...]
     optimises: bool
     reason: str | None
+    against: str
+    only: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -90,8 +101,6 @@ class Table:
         A repetition each.
     settings : mapping
         Arguments of the protocol.
-    parameters : mapping
-        Parameters of all learners, by data set.
     incomparable : mapping
         Why a metric cannot be compared, by metric.
     entrants : tuple of Entrant
@@ -111,14 +120,13 @@ class Table:
     tolerance: float
     seeds: tuple[int, ...]
     settings: Mapping[str, Any]
-    parameters: Mapping[str, Mapping[str, Any]]
     incomparable: Mapping[str, str]
     entrants: tuple[Entrant, ...]
     published: Mapping[str, Mapping[str, list[float]]]
 
     def trials(self, data: str, entrant: Entrant, metric: str) -> list[Trial]:
         """Return the runs that a cell of the table is the mean of."""
-        parameters = {**entrant.parameters, **self.parameters.get(data, {})}
+        parameters = {**entrant.parameters, **entrant.on.get(data, {})}
         metrics = self.metrics
         if entrant.optimises:
             parameters["cost"], metrics = metric, (metric,)
@@ -138,11 +146,13 @@ class Table:
 
     def cells(self) -> Iterator["Place"]:
         """Yield the table, data set, row and metric of each cell."""
-        return product([self], self.data, self.entrants, self.metrics)
+        for data, entrant, metric in product(self.data, self.entrants, self.metrics):
+            if entrant.only is None or data in entrant.only:
+                yield self, data, entrant, metric
 
     def aim(self, data: str, entrant: Entrant, metric: str) -> float:
         """Return what was published, or NaN."""
-        row = self.published.get(data, {}).get(entrant.name)
+        row = self.published.get(data, {}).get(entrant.against)
         return math.nan if row is None else row[self.metrics.index(metric)]
 
 
@@ -173,7 +183,6 @@ def read_table(
         tolerance=given["tolerance"],
         seeds=tuple(range(given["repetitions"]) if seeds is None else seeds),
         settings=given["settings"],
-        parameters=given["parameters"],
         incomparable=given["incomparable"],
         entrants=tuple(_entrants(path, given["learners"])),
         published=given["published"],
@@ -185,15 +194,20 @@ def _entrants(path: Path, learners: list[dict[str, Any]]) -> Iterator[Entrant]:
     for each in learners:
         learner = files.take(path, each, LEARNER)
         swept = learner["sweep"]
+        only = learner["only"]
         for values in product(*swept.values()):
             point = dict(zip(swept, values, strict=True))
             told = "".join(f", {name} = {value}" for name, value in point.items())
+            name = learner["name"] + told
             yield Entrant(
-                learner["name"] + told,
+                name,
                 learner["name"],
                 learner["class"],
                 {**learner["parameters"], **point},
+                learner["on"],
                 tuple(learner["choices"]),
                 learner["optimises"],
                 learner["reason"],
+                learner["against"] or name,
+                None if only is None else tuple(only),
             )

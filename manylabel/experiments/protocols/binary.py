@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import GridSearchCV
 
-from manylabel.experiments.catalogue import Source
 from manylabel.experiments.protocols.outcome import Outcome, timed
+from manylabel.experiments.source import Source
 from manylabel.experiments.trial import Trial
 
 N_FOLDS = 5
@@ -16,23 +16,15 @@ def binary(trial: Trial, data: Source) -> Outcome:
     """Train on random rows, or on those published for it, and count errors on others.
 
     Choices are made by cross-validation of the training rows. ``error`` is percent;
-    ``features`` counts those that the model looks at.
+    ``features`` counts those that the model looks at, ``depth`` its decisions in a row.
     """
-    parts = data.binary(trial.seed)
-    if len(parts) == 2:  # noqa: PLR2004 - rows and classes, not split
-        X, y = parts
-        parts = train_test_split(
-            *(X, y), test_size=data.test_rows, random_state=trial.seed, stratify=y
-        )
-    X, test_X, y, test_y = parts
+    X, test_X, y, test_y = data.classes(trial.seed)
     model, training = timed(lambda: _learner(trial).fit(X, y))
-    error = 100 * (1 - model.score(test_X, test_y))
     best = getattr(model, "best_estimator_", model)
-    depth = getattr(best, "depth_", 1)
     return Outcome(
         {
-            "error": error,
-            "depth": depth,
+            "error": 100 * (1 - model.score(test_X, test_y)),
+            "depth": getattr(best, "depth_", 1),
             "features": _n_features(best),
             "train_seconds": training,
         }

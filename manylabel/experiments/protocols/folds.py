@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from manylabel.evaluation import evaluate
-from manylabel.experiments.catalogue import Source
 from manylabel.experiments.protocols.outcome import Outcome, timed
+from manylabel.experiments.source import Source
 from manylabel.experiments.trial import Trial
 
 # Parameters were laid out on the folds of seed 0, so these are of another.

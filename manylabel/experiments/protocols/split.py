@@ -1,8 +1,8 @@
 """Train on one part, rank the labels of the other, as the repository does."""
 
 from manylabel.evaluation import evaluate
-from manylabel.experiments.catalogue import Source
 from manylabel.experiments.protocols.outcome import Outcome, timed
+from manylabel.experiments.source import Source
 from manylabel.experiments.trial import Trial
 from manylabel.propensity import Propensity
 
@@ -12,17 +12,13 @@ DEPTHS = (1, 3, 5)
 def split(trial: Trial, data: Source) -> Outcome:
     """Fit to the training rows and judge the 5 best labels of each test row.
 
-    Figures are percent, but for ``F1@k``, which the paper prints as a share.
+    Figures are percent.
     """
     train, test = data.parts["train"], data.parts["test"]
-    a, b = data.propensity
     model, training = timed(lambda: trial.make().fit(train.X, train.Y))
     best, predicting = timed(lambda: model.predict_topk(test.X, k=max(DEPTHS)))
     report = evaluate(
-        test.Y, best, k=DEPTHS, propensity=Propensity(a=a, b=b).fit(train.Y)
+        test.Y, best, k=DEPTHS, propensity=Propensity(**data.propensity).fit(train.Y)
     )
-    figures = {
-        name: value if name.startswith("F1") else 100 * value
-        for name, value in report.items()
-    }
+    figures = {name: 100 * value for name, value in report.items()}
     return Outcome(figures | {"train_seconds": training, "predict_seconds": predicting})

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from manylabel.evaluation import progressive
-from manylabel.experiments.catalogue import Source
 from manylabel.experiments.protocols.outcome import Outcome, timed
+from manylabel.experiments.source import Source
 from manylabel.experiments.trial import Trial
 
 N_POINTS = 100  # of a curve
@@ -15,19 +15,20 @@ N_POINTS = 100  # of a curve
 def stream(trial: Trial, data: Source) -> Outcome:
     """Predict each row, charge it, learn it; rows in a random order.
 
-    Settings: ``hide`` and ``judge`` as of ``manylabel.progressive``; ``rows`` to take
-    so many after permuting; ``label_orders`` to keep the order of the rows and take the
-    labels in a random one.
+    Settings: ``hide`` and ``judge`` as of ``manylabel.progressive``; ``rows`` takes so
+    many at most; ``label_orders`` keeps the order of the rows and takes the labels in a
+    random one.
     """
     settings: dict[str, Any] = dict(trial.settings)
-    n_rows, label_orders = settings.pop("rows", None), settings.pop("label_orders", 0)
+    n_rows = settings.pop("rows", None)
+    label_orders = settings.pop("label_orders", False)
     X, Y = data.spread
     rng = np.random.default_rng(trial.seed)
     if label_orders:
-        Y = Y[:, rng.permutation(Y.shape[1])]
-    elif n_rows:
-        chosen = rng.permutation(len(X))[:n_rows]
-        X, Y = X[chosen], Y[chosen]
+        X, Y = X[:n_rows], Y[:n_rows, rng.permutation(Y.shape[1])]
+    elif n_rows is not None and n_rows < len(X):
+        drawn = rng.permutation(len(X))[:n_rows]
+        X, Y = X[drawn], Y[drawn]
     costs = [name for name in trial.metrics if name != "seconds"]
     run, seconds = timed(
         lambda: progressive(

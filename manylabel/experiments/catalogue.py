@@ -9,7 +9,7 @@ from manylabel.exceptions import DataError
 from manylabel.experiments import files
 from manylabel.experiments.source import Source
 
-PACKED = ("", ".gz", ".bz2", ".xz")
+PACKED = ("", ".gz", ".bz2")
 PARTS = ("train", "test")
 LISTS = ("train_rows", "test_rows")
 ENTRY: dict[str, Any] = {

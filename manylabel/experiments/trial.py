@@ -10,10 +10,15 @@ from typing import Any
 
 from sklearn.svm import LinearSVC
 
-import manylabel
+from manylabel import baselines, blend, budget, online, trees
 from manylabel._version import __version__
 
-FOREIGN = {"LinearSVC": LinearSVC}
+# Those of this library, and one that papers compare with.
+CLASSES: dict[str, Any] = {
+    name: getattr(home, name)
+    for home in (baselines, blend, budget, online, trees)
+    for name in home.__all__
+} | {"LinearSVC": LinearSVC}
 
 
 @dataclass(frozen=True)
@@ -57,13 +62,8 @@ class Trial:
 
     def make(self, **more: Any) -> Any:
         """Return the learner, with ``more`` parameters, and seeded if it can be."""
-        kind = class_of(self.learner)
+        kind = CLASSES[self.learner]
         parameters = {**self.parameters, **more}
         if "random_state" in inspect.signature(kind).parameters:
             parameters = {"random_state": self.seed} | parameters
         return kind(**parameters)
-
-
-def class_of(name: str) -> Any:
-    """Return a class of this library, or one of another's that papers compare with."""
-    return FOREIGN[name] if name in FOREIGN else getattr(manylabel, name)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +81,11 @@ class Figure:
         if self.kind == "frequencies":  # of the data, not of runs
             return
         for panel in self.panels:
-            for data, entrants in product(panel.data, panel.lines().values()):
-                yield from product([panel.table], [data], entrants, [panel.metric])
+            for place in panel.table.cells():
+                _, data, entrant, metric = place
+                drawn = data in panel.data and entrant.line in panel.lines()
+                if drawn and metric == panel.metric:
+                    yield place
 
 
 def is_figure(paper: str, name: str, *, home: Path = files.HOME) -> bool:

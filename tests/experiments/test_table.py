@@ -144,3 +144,17 @@ def test_a_figure_needs_only_what_it_draws(home):
     assert [(data, row.name, metric) for _, data, row, metric in places] == [
         ("xor", "SVM", "error")
     ]
+
+
+def test_a_quick_figure_draws_the_sets_of_the_quick_table_only(edited, home):
+    edited("figure-2", ('data = "two"', 'data = ["two", "xor"]'))
+    edited("table-10", ("tolerance", 'quick = { data = ["xor"] }\ntolerance'))
+    drawn = read_figure("paper", "figure-2", quick=True, home=home).cells()
+    assert {data for _, data, _, _ in drawn} == {"xor"}
+
+
+def test_a_figure_leaves_out_what_a_learner_is_not_run_on(edited, home):
+    edited("figure-2", ('data = "two"', 'data = ["two", "xor"]'))
+    edited("table-10", ('name = "BAC"', 'name = "BAC"\nonly = ["two"]'))
+    drawn = read_figure("paper", "figure-2", home=home).cells()
+    assert {data for _, data, row, _ in drawn if row.line == "BAC"} == {"two"}

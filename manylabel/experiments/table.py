@@ -21,6 +21,7 @@ TABLE: dict[str, Any] = {
     "learners": ...,
     "repetitions": 1,
     "seeds": None,
+    "limits": {},
     "notes": "",
     "settings": {},
     "incomparable": {},
@@ -99,6 +100,8 @@ class Table:
         Share of the published value by which ours may differ and match it.
     seeds : tuple of int
         A repetition each.
+    limits : mapping
+        How many repetitions a data set gets at most, by data set.
     settings : mapping
         Arguments of the protocol.
     incomparable : mapping
@@ -119,6 +122,7 @@ class Table:
     lower_is_better: bool
     tolerance: float
     seeds: tuple[int, ...]
+    limits: Mapping[str, int]
     settings: Mapping[str, Any]
     incomparable: Mapping[str, str]
     entrants: tuple[Entrant, ...]
@@ -141,7 +145,7 @@ class Table:
                 metrics,
                 seed,
             )
-            for seed in self.seeds
+            for seed in self.seeds[: self.limits.get(data)]
         ]
 
     def cells(self) -> Iterator["Place"]:
@@ -182,6 +186,7 @@ def read_table(
         lower_is_better=given["better"] == "lower",
         tolerance=given["tolerance"],
         seeds=tuple(range(given["repetitions"]) if seeds is None else seeds),
+        limits=given["limits"],
         settings=given["settings"],
         incomparable=given["incomparable"],
         entrants=tuple(_entrants(path, given["learners"])),

@@ -51,6 +51,13 @@ def test_quick_takes_less(home):
     assert read_table("paper", "table-1", quick=True, home=home).seeds == (0,)
 
 
+def test_a_slow_set_may_get_fewer_repetitions(edited, home):
+    edited("table-1", ("repetitions = 2", "repetitions = 2\nlimits = { lost = 1 }"))
+    table = read_table("paper", "table-1", home=home)
+    n_runs = {place[1]: len(table.trials(*place[1:])) for place in table.cells()}
+    assert n_runs == {"tiny": 2, "lost": 1}
+
+
 def test_a_sweep_is_a_row_for_each_value(home):
     rows = read_table("paper", "table-10", home=home).entrants
     assert [(row.name, row.line) for row in rows] == [

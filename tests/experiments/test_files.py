@@ -86,6 +86,7 @@ def test_a_table_can_be_read_in_full_and_quick(name):
     assert ("repetitions" in table) != ("seeds" in table)
     assert table.get("settings", {}).keys() <= SETTINGS[table["protocol"]]
     assert table.get("incomparable", {}).keys() <= set(table["metrics"])
+    assert table.get("limits", {}).keys() <= set(table["data"])
 
 
 @of_each_table

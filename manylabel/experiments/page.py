@@ -138,8 +138,12 @@ def _section(section: Section, command: str) -> str:
 
 def _conditions(table: Table) -> str:
     settings = "".join(f", {name} = {value}" for name, value in table.settings.items())
+    seeds = _range(table.seeds) + "".join(
+        f" ({name}: {_range(table.seeds[:most])})"
+        for name, most in table.limits.items()
+    )
     return (
-        f"Protocol {table.protocol}{settings}; seeds {_range(table.seeds)}; tolerance "
+        f"Protocol {table.protocol}{settings}; seeds {seeds}; tolerance "
         f"{table.tolerance:.0%}."
     )
 

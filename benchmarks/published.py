@@ -1,218 +1,38 @@
-"""Figures that Chu, Huang & Lin published (Machine Learning 2019, appendix B).
+"""Figures that Chu, Huang & Lin published, as the files of ``experiments/`` have them.
 
-Their columns "Acc." and "Norm. rank" are exchanged in Tables 9-18: what stands here as
-accuracy loss is headed normalised rank loss there. The column headed accuracy loss is
-left out: its values are out of reach of the cost as printed. Tables 16 and 17 repeat
-Table 15.
+Losses are Hamming, F1 and accuracy; normalised rank loss is left out, as its values are
+out of reach of the cost as printed.
 """
 
-# Tables 12-14. Set, share of the labels: Hamming, F1 and accuracy loss with PBT,
-# with PBC and with the regressor left alone.
+from manylabel.experiments.table import Table, read_table
+
+SHARES = {0.10: "table-12", 0.25: "table-13", 0.50: "table-14"}
+ROWS = {"transform": "CS-DPP-PBT", "correct": "CS-DPP-PBC", "none": "CS-DPP-None"}
+COSTS = ("hamming", "f1", "accuracy")
+
+
+def _losses(table: Table, data: str, row: str) -> tuple[float, ...]:
+    values = table.published[data][row]
+    return tuple(values[table.metrics.index(cost)] for cost in COSTS)
+
+
+# By set and share of the labels, and by what happens to the regressor.
 BASES = {
-    ("emotions", 0.10): {
-        "transform": (0.3419, 0.445, 0.563),
-        "correct": (0.3301, 0.450, 0.560),
-        "none": (0.4787, 0.618, 0.696),
-    },
-    ("emotions", 0.25): {
-        "transform": (0.2768, 0.401, 0.513),
-        "correct": (0.2819, 0.398, 0.509),
-        "none": (0.4988, 0.631, 0.722),
-    },
-    ("emotions", 0.50): {
-        "transform": (0.2308, 0.381, 0.481),
-        "correct": (0.2306, 0.377, 0.481),
-        "none": (0.4941, 0.631, 0.729),
-    },
-    ("yeast", 0.10): {
-        "transform": (0.2294, 0.435, 0.549),
-        "correct": (0.2307, 0.433, 0.541),
-        "none": (0.4979, 0.616, 0.727),
-    },
-    ("yeast", 0.25): {
-        "transform": (0.2139, 0.389, 0.495),
-        "correct": (0.2144, 0.385, 0.497),
-        "none": (0.4992, 0.622, 0.737),
-    },
-    ("yeast", 0.50): {
-        "transform": (0.2077, 0.382, 0.493),
-        "correct": (0.2079, 0.382, 0.492),
-        "none": (0.4982, 0.630, 0.745),
-    },
-    ("scene", 0.10): {
-        "transform": (0.1796, 0.723, 0.798),
-        "correct": (0.1797, 0.724, 0.796),
-        "none": (0.4609, 0.761, 0.825),
-    },
-    ("scene", 0.25): {
-        "transform": (0.1787, 0.632, 0.692),
-        "correct": (0.1797, 0.631, 0.697),
-        "none": (0.5002, 0.747, 0.830),
-    },
-    ("scene", 0.50): {
-        "transform": (0.1731, 0.554, 0.626),
-        "correct": (0.1720, 0.558, 0.623),
-        "none": (0.5015, 0.745, 0.832),
-    },
-    ("CAL500", 0.10): {
-        "transform": (0.1443, 0.601, 0.749),
-        "correct": (0.1454, 0.603, 0.748),
-        "none": (0.4464, 0.733, 0.843),
-    },
-    ("CAL500", 0.25): {
-        "transform": (0.1471, 0.604, 0.750),
-        "correct": (0.1476, 0.602, 0.751),
-        "none": (0.4374, 0.732, 0.846),
-    },
-    ("CAL500", 0.50): {
-        "transform": (0.1487, 0.602, 0.752),
-        "correct": (0.1490, 0.602, 0.751),
-        "none": (0.4141, 0.735, 0.844),
-    },
-    ("Corel5k", 0.10): {
-        "transform": (0.0099, 0.853, 0.912),
-        "correct": (0.0100, 0.850, 0.910),
-        "none": (0.4814, 0.957, 0.980),
-    },
-    ("Corel5k", 0.25): {
-        "transform": (0.0100, 0.845, 0.905),
-        "correct": (0.0101, 0.844, 0.904),
-        "none": (0.4997, 0.965, 0.983),
-    },
-    ("Corel5k", 0.50): {
-        "transform": (0.0101, 0.843, 0.901),
-        "correct": (0.0101, 0.842, 0.903),
-        "none": (0.5014, 0.969, 0.986),
-    },
+    (data, share): {basis: _losses(table, data, row) for basis, row in ROWS.items()}
+    for share, name in SHARES.items()
+    for table in [read_table("cs-dpp", name)]
+    for data in table.published
 }
-
-# Table 15. Set: the same losses at this share of the labels.
-CODES_SHARE = 0.1
+# By set and learner, at this share of the labels.
+CODES_SHARE, _CODES = 0.1, read_table("cs-dpp", "table-15")
 CODES = {
-    "emotions": {
-        "O-CS": (0.3338, 0.900, 0.924),
-        "O-RAND": (0.3847, 0.621, 0.683),
-        "DPP": (0.3335, 0.428, 0.558),
-        "CS-DPP": (0.3301, 0.450, 0.560),
-    },
-    "yeast": {
-        "O-CS": (0.3077, 0.885, 0.926),
-        "O-RAND": (0.4162, 0.596, 0.702),
-        "DPP": (0.2314, 0.463, 0.597),
-        "CS-DPP": (0.2307, 0.433, 0.541),
-    },
-    "scene": {
-        "O-CS": (0.2168, 0.920, 0.902),
-        "O-RAND": (0.3711, 0.743, 0.782),
-        "DPP": (0.1797, 0.999, 0.999),
-        "CS-DPP": (0.1797, 0.724, 0.796),
-    },
-    "CAL500": {
-        "O-CS": (0.1610, 0.953, 0.971),
-        "O-RAND": (0.4042, 0.750, 0.858),
-        "DPP": (0.1453, 0.654, 0.787),
-        "CS-DPP": (0.1454, 0.603, 0.748),
-    },
-    "Corel5k": {
-        "O-CS": (0.0117, 0.926, 0.949),
-        "O-RAND": (0.3734, 0.980, 0.990),
-        "DPP": (0.0100, 0.918, 0.943),
-        "CS-DPP": (0.0100, 0.850, 0.910),
-    },
+    data: {row: _losses(_CODES, data, row) for row in rows}
+    for data, rows in _CODES.published.items()
 }
-
-# Table 18, of which Tables 6-8 are a part. Set, share of the labels: mean and
-# standard deviation of the same losses over 50 label orders.
+# By set and share of the labels: means over 50 orders of the labels.
+_ORDERS = read_table("cs-dpp", "table-18")
 ORDERS = {
-    ("emotions", 0.10): ((0.3421, 0.00167), (0.4511, 0.00525), (0.5881, 0.02669)),
-    ("emotions", 0.25): ((0.2743, 0.00000), (0.3964, 0.00476), (0.5068, 0.00653)),
-    ("emotions", 0.50): ((0.2324, 0.00000), (0.3809, 0.00450), (0.4858, 0.00463)),
-    ("yeast", 0.10): ((0.2296, 0.00010), (0.4518, 0.00920), (0.5448, 0.02253)),
-    ("yeast", 0.25): ((0.2162, 0.00009), (0.3841, 0.00200), (0.4971, 0.00379)),
-    ("yeast", 0.50): ((0.2092, 0.00001), (0.3784, 0.00107), (0.4901, 0.00124)),
-    ("scene", 0.10): ((0.2837, 0.00000), (0.7433, 0.00184), (0.7917, 0.00111)),
-    ("scene", 0.25): ((0.1873, 0.00000), (0.6387, 0.00199), (0.6882, 0.00196)),
-    ("scene", 0.50): ((0.1723, 0.00005), (0.5571, 0.00206), (0.6138, 0.00221)),
-    ("CAL500", 0.10): ((0.1458, 0.00019), (0.5914, 0.00108), (0.7388, 0.00105)),
-    ("CAL500", 0.25): ((0.1489, 0.00012), (0.5956, 0.00110), (0.7428, 0.00131)),
-    ("CAL500", 0.50): ((0.1503, 0.00009), (0.5949, 0.00101), (0.7426, 0.00127)),
-    ("Corel5k", 0.10): ((0.0102, 0.00000), (0.8379, 0.00175), (0.9026, 0.00138)),
-    ("Corel5k", 0.25): ((0.0103, 0.00000), (0.8248, 0.00174), (0.8936, 0.00161)),
-    ("Corel5k", 0.50): ((0.0102, 0.00000), (0.8186, 0.00138), (0.8914, 0.00152)),
-}
-
-# Tables 9-11. Set, share of the positives that is hidden: Hamming and F1 loss.
-NOISE = {
-    ("emotions", 0.3): {
-        "O-BR": (0.2213, 0.697),
-        0.10: (0.2238, 0.857),
-        0.25: (0.2226, 0.767),
-        0.50: (0.2214, 0.740),
-    },
-    ("emotions", 0.5): {
-        "O-BR": (0.1736, 0.694),
-        0.10: (0.1598, 0.699),
-        0.25: (0.1660, 0.703),
-        0.50: (0.1689, 0.691),
-    },
-    ("emotions", 0.7): {
-        "O-BR": (0.1007, 0.493),
-        0.10: (0.0951, 0.477),
-        0.25: (0.0993, 0.489),
-        0.50: (0.1017, 0.486),
-    },
-    ("yeast", 0.3): {
-        "O-BR": (0.2034, 0.669),
-        0.10: (0.2034, 0.733),
-        0.25: (0.2045, 0.711),
-        0.50: (0.2032, 0.678),
-    },
-    ("yeast", 0.5): {
-        "O-BR": (0.1581, 0.853),
-        0.10: (0.1543, 0.876),
-        0.25: (0.1573, 0.860),
-        0.50: (0.1586, 0.850),
-    },
-    ("yeast", 0.7): {
-        "O-BR": (0.0920, 0.746),
-        0.10: (0.0915, 0.748),
-        0.25: (0.0921, 0.747),
-        0.50: (0.0918, 0.748),
-    },
-    ("scene", 0.3): {
-        "O-BR": (0.1197, 0.626),
-        0.10: (0.1258, 0.717),
-        0.25: (0.1273, 0.706),
-        0.50: (0.1282, 0.695),
-    },
-    ("scene", 0.5): {
-        "O-BR": (0.0965, 0.533),
-        0.10: (0.0902, 0.524),
-        0.25: (0.0915, 0.519),
-        0.50: (0.0926, 0.525),
-    },
-    ("scene", 0.7): {
-        "O-BR": (0.0562, 0.328),
-        0.10: (0.0538, 0.313),
-        0.25: (0.0542, 0.316),
-        0.50: (0.0544, 0.323),
-    },
-    ("CAL500", 0.3): {
-        "O-BR": (0.1130, 0.823),
-        0.10: (0.1113, 0.837),
-        0.25: (0.1133, 0.830),
-        0.50: (0.1143, 0.823),
-    },
-    ("CAL500", 0.5): {
-        "O-BR": (0.0815, 0.925),
-        0.10: (0.0816, 0.947),
-        0.25: (0.0823, 0.932),
-        0.50: (0.0834, 0.925),
-    },
-    ("CAL500", 0.7): {
-        "O-BR": (0.0483, 0.985),
-        0.10: (0.0490, 0.987),
-        0.25: (0.0502, 0.984),
-        0.50: (0.0499, 0.983),
-    },
+    (data, share): _losses(_ORDERS, data, f"M = {share:.0%}".replace("%", " %"))
+    for data in _ORDERS.published
+    for share in SHARES
 }

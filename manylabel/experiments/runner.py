@@ -3,7 +3,8 @@
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,9 +15,12 @@ from manylabel.experiments.catalogue import Catalogue, source
 from manylabel.experiments.ledger import Ledger, Record
 from manylabel.experiments.machine import commit, machine
 from manylabel.experiments.protocols import PROTOCOLS
+from manylabel.experiments.source import few_rows
 from manylabel.experiments.trial import Trial
 
 Watch = Callable[[int, int, Record], None]
+STAGE = few_rows()
+_rehearsed: set[str] = set()  # in this process
 
 
 def run(
@@ -65,9 +69,19 @@ def run(
     return failed
 
 
+def rehearse(trial: Trial) -> None:
+    """Run a trial on a few rows, so that no run is timed with compiling its kernels."""
+    if trial.key not in _rehearsed:
+        _rehearsed.add(trial.key)
+        with suppress(Exception), warnings.catch_warnings():  # few rows may be too few
+            warnings.simplefilter("ignore")
+            PROTOCOLS[trial.protocol](trial, STAGE)
+
+
 def perform(trial: Trial, folder: Path, path: Path) -> Record:
     """Return the record of one run on data of a folder, catalogued in a file."""
     record = {"key": trial.key} | asdict(trial)
+    rehearse(replace(trial, data=STAGE.name, seed=0))
     start = time.perf_counter()
     try:
         with warnings.catch_warnings():

@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import scale
 
 from manylabel._typing import Array, Floats
-from manylabel.data import Dataset, read
+from manylabel.data import Dataset, make_corpus, read
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,21 @@ class Source:
             *(X, y), train_size=n_train, test_size=n_test, random_state=seed, stratify=y
         )
         return tuple(drawn)
+
+
+def few_rows() -> Source:
+    """Return a small set that is made up, with labels and with classes."""
+    few = Source(
+        *("few rows", "", {}, ()),
+        split=(60, 40),
+        scaling=None,
+        propensity={},
+        noisy=20,
+    )
+    corpus = make_corpus(n_rows=100, n_features=22, n_labels=30, random_state=0)
+    rows = Dataset(corpus.X, corpus.Y)
+    vars(few)["parts"] = {"train": rows[:60], "test": rows[60:]}
+    return few
 
 
 def crossed(

@@ -20,7 +20,8 @@ def counted(monkeypatch):
     runs = []
 
     def stream(trial, data):
-        runs.append(trial)
+        if data is not runner.STAGE:
+            runs.append(trial)
         values = dict.fromkeys(trial.metrics, 0.25 + 0.5 * trial.seed)
         rows = {"rows": [1, 2]} | {name: [v, v] for name, v in values.items()}
         return Outcome(values, rows)
@@ -102,6 +103,22 @@ def test_processes_find_what_one_process_finds(reproduction, tmp_path):
     mine, theirs = (r.ledger.records[key]["values"] for r in (reproduction, other))
     for name in ("P@1", "PSP@3", "F1@5"):
         assert mine[name] == theirs[name]
+
+
+def test_a_learner_is_rehearsed_once_before_it_is_timed(reproduction, monkeypatch):
+    stages = []
+
+    def stream(trial, data):
+        stages.append((trial.learner, trial.parameters.get("cost"), data.name))
+        return Outcome(dict.fromkeys(trial.metrics, 0.5))
+
+    monkeypatch.setitem(PROTOCOLS, "stream", stream)
+    monkeypatch.setattr(runner, "_rehearsed", set())
+    run(reproduction, "table-1")
+    for learner in (("CSDPP", "f1"), ("CSDPP", "hamming")):
+        assert [stage for *who, stage in stages if tuple(who) == learner] == [
+            *("few rows", "tiny", "tiny")
+        ]
 
 
 def test_cells_are_means_over_seeds(reproduction, counted):

@@ -13,7 +13,8 @@ Record = dict[str, Any]
 class Ledger:
     """Finished runs by key, kept in a file that only grows.
 
-    A last line without an end, left by a machine that lost power, is overwritten.
+    A last line without an end, left by a machine that lost power, is overwritten. Lines
+    are written whole, so several programs may keep one file.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.records: dict[str, Record] = {}
-        self._end = 0
+        self._torn_at: int | None = None
         if path.exists():
             self._read(path.read_bytes())
 
@@ -41,8 +42,10 @@ class Ledger:
         line = json.dumps(record, allow_nan=False) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path, "ab") as file:
-            file.truncate(self._end)
-            self._end += file.write(line.encode())
+            if self._torn_at is not None:
+                file.truncate(self._torn_at)
+                self._torn_at = None
+            file.write(line.encode())
             file.flush()
             os.fsync(file.fileno())
         self.records[record["key"]] = record
@@ -57,4 +60,5 @@ class Ledger:
                 raise DataError(
                     self.path, "expected the record of a run as JSON.", number
                 ) from None
-        self._end = len(content) - len(lines[-1])
+        if lines[-1]:
+            self._torn_at = len(content) - len(lines[-1])

@@ -26,6 +26,15 @@ def test_half_a_line_at_the_end_is_forgotten(tmp_path):
     assert list(Ledger(path).records) == ["a", "c"]
 
 
+def test_two_programs_may_keep_one_file(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    one, other = Ledger(path), Ledger(path)
+    for key in "abc":
+        one.append({"key": key})
+        other.append({"key": key.upper()})
+    assert sorted(Ledger(path).records) == list("ABCabc")
+
+
 def test_a_line_that_is_no_run_is_refused_by_number(tmp_path):
     path = tmp_path / "runs.jsonl"
     path.write_text('{"key": "a"}\n[]\n')

@@ -29,6 +29,7 @@ class Shared(NamedTuple):
     tolerance: float
     max_iter: int
     seed: np.uint64
+    mean: Singles  # row
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def fit_labels(shared: Shared, labels: Array, prune: float) -> list[Fitted]:
         for block in blocks:
             block.advance(shared, until)
             is_done = (block.n_iter < 0) | (until == shared.max_iter)
-            fitted.append(_collect(shared, block, np.flatnonzero(is_done), prune))
+            fitted.append(collect(shared, block, np.flatnonzero(is_done), prune))
             if not is_done.all():
                 late = np.flatnonzero(~is_done)
                 slow.append((Lanes.join([(block, late)]), np.arange(len(late))))
@@ -153,7 +154,7 @@ def _full_blocks(
         yield parts
 
 
-def _collect(shared: Shared, block: Lanes, done: Array, prune: float) -> Fitted:
+def collect(shared: Shared, block: Any, done: Array, prune: float) -> Fitted:
     counts, shape = np.empty(len(done), np.int64), (len(block.weights) - 1, len(done))
     linear.count_large(block.weights, done, prune, counts)
     indptr = np.append(0, np.cumsum(counts))

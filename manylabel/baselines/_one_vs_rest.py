@@ -1,6 +1,7 @@
 """One linear SVM per label."""
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -16,17 +17,25 @@ from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Ints, RandomState, Singles
 from manylabel.base import BatchClassifier
 from manylabel.baselines._lanes import LANES, Fitted, Shared, fit_labels
+from manylabel.baselines._rare import fit_rare
 
-# Labels of one task: enough to repack slow ones, few enough to remember their state.
+# Labels of one task: enough to fill lanes that fall free, few enough to share out, and,
+# for those that are packed anew, to remember their state.
 LABELS_PER_TASK = 4 * LANES
+RARE_LABELS_PER_TASK = 1024
+# A label of at most one row in so many is rare: few other rows matter for its solution.
+RARE = 128
+Solver = Callable[[Shared, Array, float], list[Fitted]]
 
 
 class OneVsRest(BatchClassifier):
     """Binary relevance: an L2-regularised squared-hinge linear SVM per label.
 
     Solved by dual coordinate descent with shrinking [1]_, 64 labels side by side, so
-    that a row is read once for all of them. The outcome for a label does not depend on
-    which others it is solved with, nor on ``n_jobs``.
+    that a row is read once for all of them. A label of fewer than one row in 128 is
+    solved on the few rows that matter for it, which all rows are searched for. The
+    outcome for a label does not depend on which others it is solved with, nor on
+    ``n_jobs``.
 
     Parameters
     ----------
@@ -58,7 +67,7 @@ class OneVsRest(BatchClassifier):
     intercept_ : ndarray of shape (n_labels,)
         Intercepts; of a label never seen, the smallest float32.
     n_iter_ : ndarray of shape (n_labels,)
-        Passes that each label took.
+        Passes that each label took, over all rows or over those that matter.
 
     Notes
     -----
@@ -110,10 +119,21 @@ class OneVsRest(BatchClassifier):
         counts = np.diff(by_label.indptr)
         # Labels of like frequency take a like number of passes.
         seen = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-        shared = self._shared(rows, by_label)
-        n_tasks = _n_tasks(len(seen), effective_n_jobs(self.n_jobs))
-        tasks = ((shared, seen[i::n_tasks], self.prune) for i in range(n_tasks))
-        fitted = parallel.run(fit_labels, tasks, self.n_jobs)
+        # Without an intercept every row matters: a score of 0 is above -1.
+        is_rare = (RARE * counts[seen] <= rows.shape[0]) & bool(self.fit_intercept)
+        shared, n_jobs = self._shared(rows, by_label), effective_n_jobs(self.n_jobs)
+        shares = [
+            *(
+                (fit_labels, s)
+                for s in _shares(seen[~is_rare], LABELS_PER_TASK, n_jobs)
+            ),
+            *(
+                (fit_rare, s)
+                for s in _shares(seen[is_rare], RARE_LABELS_PER_TASK, n_jobs)
+            ),
+        ]
+        tasks = [(solver, shared, share, self.prune) for solver, share in shares]
+        fitted = parallel.run(_fit, tasks, self.n_jobs)
         self._gather([block for blocks in fitted for block in blocks])
 
     def _scores(self, X: CSR) -> Array:
@@ -142,6 +162,7 @@ class OneVsRest(BatchClassifier):
             tolerance=float(self.tol),
             max_iter=int(self.max_iter),
             seed=parallel.spawn_seeds(self.random_state, 1)[0],
+            mean=_mean_row(rows),
         )
 
     def _gather(self, fitted: list[Fitted]) -> None:
@@ -207,10 +228,21 @@ def _frequent_first(X: CSR) -> tuple[CSR, Array]:
     return renumbered, order
 
 
-def _n_tasks(n_labels: int, n_jobs: int) -> int:
-    """Return into how many equal tasks to cut: full blocks, and work for all jobs.
+def _mean_row(X: CSR) -> Singles:
+    total = np.bincount(X.indices, X.data, minlength=X.shape[1])
+    mean: Singles = (total / X.shape[0]).astype(np.float32)
+    return mean
 
-    The outcome does not depend on it, because labels do not depend on their block.
+
+def _shares(labels: Array, size: int, n_jobs: int) -> list[Array]:
+    """Cut labels into equal shares of at most ``size``, as many for each job.
+
+    The outcome does not depend on it, because labels do not depend on their company.
     """
-    n_rounds = -(-n_labels // (LABELS_PER_TASK * n_jobs))
-    return min(n_labels, n_rounds * n_jobs)
+    n_rounds = -(-len(labels) // (size * n_jobs))
+    n_shares = min(len(labels), n_rounds * n_jobs)
+    return [labels[i::n_shares] for i in range(n_shares)]
+
+
+def _fit(solver: Solver, *task: Any) -> list[Fitted]:
+    return solver(*task)

@@ -108,14 +108,23 @@ def solve(
 
 @kernel
 def scores(x_indptr, x_indices, x_data, w_indptr, w_indices, w_data, intercept, out):
-    """Write ``X @ W + intercept`` into ``out``, for W by features in CSR."""
+    """Write ``X @ W + intercept`` into ``out``, for W by features in CSR.
+
+    The columns of a feature that has all of them are not read: they are in order.
+    """
+    n_labels = np.uintp(out.shape[1])
     for i in range(out.shape[0]):
-        row = out[i]
-        row[:] = intercept
+        for label in range(n_labels):
+            out[i, label] = intercept[label]
         for p in range(x_indptr[i], x_indptr[i + 1]):
-            value = x_data[p]
-            for q in range(w_indptr[x_indices[p]], w_indptr[x_indices[p] + 1]):
-                row[w_indices[q]] += value * w_data[q]
+            j, value = x_indices[p], x_data[p]
+            start, end = np.uintp(w_indptr[j]), np.uintp(w_indptr[j + 1])
+            if end - start == n_labels:
+                for label in range(n_labels):
+                    out[i, label] += value * w_data[start + label]
+            else:
+                for q in range(start, end):
+                    out[i, np.uintp(w_indices[q])] += value * w_data[q]
 
 
 @kernel

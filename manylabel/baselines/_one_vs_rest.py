@@ -63,7 +63,8 @@ class OneVsRest(BatchClassifier):
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
     weights_ : csr_array of shape (n_features, n_labels)
-        Weights, float32.
+        Weights, float32. Of a feature that more than half of the labels use, zeros are
+        stored too.
     intercept_ : ndarray of shape (n_labels,)
         Intercepts; of a label never seen, the smallest float32.
     n_iter_ : ndarray of shape (n_labels,)
@@ -177,7 +178,7 @@ class OneVsRest(BatchClassifier):
         empty = sp.csc_array((self.n_features_in_, len(unseen)), dtype=np.float32)
         columns = [empty, *(block.weights for block in fitted)]
         weights = sp.hstack(columns, format="csc")[:, np.argsort(labels)]
-        self.weights_ = sp.csr_array(weights)
+        self.weights_ = _with_whole_rows(sp.csr_array(weights))
         n_late = np.count_nonzero(self.n_iter_ > 0)
         self.n_iter_ = np.abs(self.n_iter_)
         if n_late:
@@ -232,6 +233,24 @@ def _mean_row(X: CSR) -> Singles:
     total = np.bincount(X.indices, X.data, minlength=X.shape[1])
     mean: Singles = (total / X.shape[0]).astype(np.float32)
     return mean
+
+
+def _with_whole_rows(W: CSR) -> CSR:
+    """Return ``W`` with zeros stored in all rows that are more than half full.
+
+    A row that has all its columns is added up many at a time, and most words of most
+    texts have such a row.
+    """
+    n_labels, counts = W.shape[1], np.diff(W.indptr)
+    whole = 2 * counts > n_labels
+    new_counts = np.where(whole, n_labels, counts)
+    indptr = np.append(0, np.cumsum(new_counts))
+    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
+    old, new = np.repeat(whole, counts), np.repeat(whole, new_counts)
+    indices[~new], data[~new] = W.indices[~old], W.data[~old]
+    indices[new] = np.tile(np.arange(n_labels), np.count_nonzero(whole))
+    data[new] = W[whole].toarray().ravel()
+    return sp.csr_array((data, indices, indptr), shape=W.shape)
 
 
 def _shares(labels: Array, size: int, n_jobs: int) -> list[Array]:

@@ -121,7 +121,7 @@ def test_scores_are_the_matrix_product(problem):
     X, Y, _ = problem
     rng = np.random.default_rng(0)
     W = rng.normal(size=(X.shape[1], Y.shape[1])).astype(np.float32)
-    W *= rng.random(W.shape) < 0.5
+    W *= rng.random(W.shape) < rng.choice([0.5, 1.0], (len(W), 1))  # some rows whole
     intercept = rng.normal(size=Y.shape[1]).astype(np.float32)
     out = np.empty(Y.shape, np.float32)
     rows, by_feature = sp.csr_array(X), sp.csr_array(W)

@@ -75,6 +75,15 @@ def test_weights_are_sparse_and_single_precision(problem):
     assert model.weights_.dtype == model.intercept_.dtype == np.float32
 
 
+def test_rows_more_than_half_full_are_stored_whole(problem):
+    X, Y = problem
+    model = OneVsRest(prune=0.3).fit(X, Y)
+    used = (model.weights_.toarray() != 0).sum(axis=1)
+    assert {used.min(), used.max()} != {Y.shape[1]}
+    stored = np.diff(model.weights_.indptr)
+    assert_array_equal(stored, np.where(2 * used > Y.shape[1], Y.shape[1], used))
+
+
 def test_a_slow_label_is_reported(problem):
     with pytest.warns(ConvergenceWarning, match="5 of 5 labels did not converge"):
         OneVsRest(max_iter=1, tol=1e-6).fit(*problem)

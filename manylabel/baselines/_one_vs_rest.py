@@ -14,7 +14,7 @@ from sklearn.utils import check_scalar
 from manylabel import _validation, parallel
 from manylabel._kernels import linear
 from manylabel._kernels.ranking import UNSEEN
-from manylabel._typing import CSR, Array, Ints, RandomState, Singles
+from manylabel._typing import CSR, Array, Bools, Ints, RandomState, Singles
 from manylabel.base import BatchClassifier
 from manylabel.baselines._lanes import LANES, Fitted, Shared, fit_labels
 from manylabel.baselines._rare import fit_rare
@@ -23,8 +23,10 @@ from manylabel.baselines._rare import fit_rare
 # for those that are packed anew, to remember their state.
 LABELS_PER_TASK = 4 * LANES
 RARE_LABELS_PER_TASK = 1024
-# A label of at most one row in so many is rare: few other rows matter for its solution.
-RARE = 128
+# So many rows matter for a rare label, measured on texts: a few for all, more for each
+# row that has it. It pays to look for them if they are at most one row in SMALL_SHARE.
+ROWS_THAT_MATTER = (256, 8)
+SMALL_SHARE = 24
 Solver = Callable[[Shared, Array, float], list[Fitted]]
 
 
@@ -32,10 +34,9 @@ class OneVsRest(BatchClassifier):
     """Binary relevance: an L2-regularised squared-hinge linear SVM per label.
 
     Solved by dual coordinate descent with shrinking [1]_, 64 labels side by side, so
-    that a row is read once for all of them. A label of fewer than one row in 128 is
-    solved on the few rows that matter for it, which all rows are searched for. The
-    outcome for a label does not depend on which others it is solved with, nor on
-    ``n_jobs``.
+    that a row is read once for all of them. A label that is rare among many rows is
+    solved on the few that matter for it, which all rows are searched for. The outcome
+    for a label does not depend on which others it is solved with, nor on ``n_jobs``.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ class OneVsRest(BatchClassifier):
         # Labels of like frequency take a like number of passes.
         seen = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
         # Without an intercept every row matters: a score of 0 is above -1.
-        is_rare = (RARE * counts[seen] <= rows.shape[0]) & bool(self.fit_intercept)
+        is_rare = _is_rare(counts[seen], rows.shape[0]) & bool(self.fit_intercept)
         shared, n_jobs = self._shared(rows, by_label), effective_n_jobs(self.n_jobs)
         shares = [
             *(
@@ -251,6 +252,11 @@ def _with_whole_rows(W: CSR) -> CSR:
     indices[new] = np.tile(np.arange(n_labels), np.count_nonzero(whole))
     data[new] = W[whole].toarray().ravel()
     return sp.csr_array((data, indices, indptr), shape=W.shape)
+
+
+def _is_rare(counts: Array, n_rows: int) -> Bools:
+    few, each = ROWS_THAT_MATTER
+    return np.asarray(few + each * counts.astype(np.int64) <= n_rows / SMALL_SHARE)
 
 
 def _shares(labels: Array, size: int, n_jobs: int) -> list[Array]:

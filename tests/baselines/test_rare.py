@@ -64,6 +64,18 @@ def test_reaches_the_optimum_however_few_rows_a_search_finds(problem, capacity):
         assert_allclose(ours, optimum(X, y, C), rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_loose_tolerance_forgets_no_row(seed):
+    """The active rows are soon solved; the others must have been looked at."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((300, 200)) < 0.03).astype(np.float32)
+    X /= np.maximum(1, np.linalg.norm(X, axis=1, keepdims=True))
+    y = (np.arange(300) < 3).astype(int)
+    weights, _ = solve(X, y[:, None], 1.0, tol=0.1, capacity=2)
+    ours, _ = objective(weights[:, 0].astype(float), X, y, 1.0)
+    assert ours <= 1.01 * optimum(X, y, 1.0)
+
+
 @given(problems(), st.sampled_from([0.1, 1e-3]))
 def test_no_row_may_wish_to_move_by_more_than_the_tolerance(problem, tol):
     """At the end the dual variables that the weights imply are feasible."""

@@ -45,14 +45,19 @@ def draw(
             axes.set_visible(False)
         for axes, panel in zip(grid, panels, strict=False):
             DRAWN[figure.kind](axes, panel, records, catalogue)
-            axes.set_title(panel.title or ", ".join(panel.data), fontsize=12)
+            axes.set_title(panel.title or _sole(panel.data), fontsize=12)
             axes.grid(True, alpha=0.3)
 
     width, height = PANEL_SIZE
-    size = width * n_columns, height * n_rows + 0.4
+    size = max(6, width * n_columns), height * n_rows + 0.4
     path.parent.mkdir(parents=True, exist_ok=True)
     write_figure(path, size, figure.title, draw_panels)
     return path
+
+
+def _sole(names: tuple[str, ...]) -> str:
+    """Return the name of a panel's data set, if it shows a single one."""
+    return names[0] if len(names) == 1 else ""
 
 
 def _is_ready(
@@ -86,7 +91,6 @@ def _curves(axes: Any, panel: Panel, records: Records, catalogue: Catalogue) -> 
         draw_curve(axes, run, panel.metric, name, number)
     axes.set_xlabel("rows")
     axes.set_ylabel(f"mean {panel.metric} loss so far")
-    axes.set_ylim(bottom=0)
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.legend(fontsize=8)
 
@@ -138,8 +142,13 @@ def _bars(axes: Any, panel: Panel, records: Records, catalogue: Catalogue) -> No
     """Draw a metric of each learner, in groups of data sets, on a logarithmic axis."""
     lines = panel.lines()
     width = 0.8 / len(lines)
+    shown = [
+        data
+        for data in panel.data
+        if any(_of(panel, data, entrant, records) for entrant in panel.table.entrants)
+    ]
     for number, (name, (entrant, *_)) in enumerate(lines.items()):
-        found = {data: _of(panel, data, entrant, records) for data in panel.data}
+        found = {data: _of(panel, data, entrant, records) for data in shown}
         bars = [
             (place + (number - (len(lines) - 1) / 2) * width, _mean(runs, panel.metric))
             for place, runs in enumerate(found.values())
@@ -148,7 +157,7 @@ def _bars(axes: Any, panel: Panel, records: Records, catalogue: Catalogue) -> No
         if bars:
             colour = COLOURS[number % len(COLOURS)]
             axes.bar(*np.transpose(bars), width, label=name, color=colour)
-    axes.set_xticks(range(len(panel.data)), panel.data)
+    axes.set_xticks(range(len(shown)), shown)
     axes.set(yscale="log", ylabel=panel.metric.replace("_", " "))
     axes.set_axisbelow(True)
     axes.legend(fontsize=8)

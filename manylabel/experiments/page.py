@@ -96,25 +96,20 @@ def count(cells: Iterable[Cell]) -> dict[str, int]:
     return {verdict: found[verdict] for verdict in VERDICTS}
 
 
-def figure(value: float) -> str:
-    """Return a value with as many digits as the papers print."""
+def figure(value: float, scale: float | None = None, sign: str = "") -> str:
+    """Return a value with as many digits as papers print for one of that ``scale``."""
     if math.isnan(value):
         return ""
-    for limit, digits in ((1, 4), (100, 2), (10_000, 1)):
-        if abs(value) < limit:
-            return f"{value:.{digits}f}"
-    return f"{value:,.0f}"
-
-
-def _signed(value: float) -> str:
-    return f"{'-' if value < 0 else '+'}{figure(abs(value))}"
+    size = abs(value if scale is None else scale)
+    digits = next((d for most, d in ((1, 4), (100, 2), (10_000, 1)) if size < most), 0)
+    return f"{value:{sign},.{digits}f}"
 
 
 def _row(cell: Cell, marks: Mapping[str, str]) -> list[str]:
     ours = figure(cell.mean)
     if not math.isnan(cell.stderr):
-        ours += f" ± {figure(cell.stderr)}"
-    gap = "" if math.isnan(cell.published) else _signed(cell.mean - cell.published)
+        ours += f" ± {figure(cell.stderr, cell.mean)}"
+    gap = figure(cell.mean - cell.published, cell.mean, "+")
     mark = f" ({marks[cell.reason]})" if cell.reason else ""
     told = [cell.data, cell.row, cell.metric, ours, figure(cell.published), gap]
     return [*told, cell.verdict + mark]

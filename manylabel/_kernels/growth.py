@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import node, partition, separator, short, topk
+from manylabel._kernels import node, partition, rng, separator, short, topk
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.csr import stretch
 
 FULL = 4  # one in so many features has a weight: all are kept
 
@@ -33,6 +34,8 @@ class Data(NamedTuple):
     bias: Any  # value of the constant feature
     cost: Any  # of the separator's loss
     max_leaf: Any
+    most_rows: Any  # of a node that a split is learnt from
+    stub_rows: Any  # a node of at most so many rows is left as it is
     labels_per_leaf: Any
 
 
@@ -60,6 +63,7 @@ class Workspace(NamedTuple):
     score: Any  # (n_rows,) of the separator
     kept: Any  # (n_features,) columns of the separator's weights
     passed: Any  # (n_rows,) rows on their way to the second child
+    dense: Any  # (n_features,) weights of a separator; 0 between nodes
 
 
 @kernel
@@ -67,7 +71,8 @@ def grow(data, tree, n_done, n_nodes, state):
     """Grow the tree from node ``n_done`` on; return nodes done and nodes known.
 
     Stops early when the next separator might not fit into ``tree.w_data``: the caller
-    then makes room and calls again. To start, there is node 0 with all rows.
+    then makes room and calls again. To start, there is node 0 with all rows. A stub is
+    a leaf that keeps nothing: a branch grown elsewhere can take its place.
     """
     space = _workspace(data, tree)
     while n_done < n_nodes:
@@ -78,17 +83,16 @@ def grow(data, tree, n_done, n_nodes, state):
         tree.children[n_done], tree.intercept[n_done] = 0, 0.0
         tree.w_indptr[n_done + 1] = used
         tree.leaf_indptr[n_done + 1] = tree.leaf_indptr[n_done]
-        n_labels = node.gather_labels(data, tree.rows, start, end, space.local)
         middle = start
-        if end - start > data.max_leaf:
-            middle = _split(data, tree, n_done, n_labels, state, space)
+        if end - start > max(data.max_leaf, data.stub_rows):
+            middle = _split(data, tree, n_done, state, space)
         if start < middle < end:
             tree.children[n_done] = n_nodes
             tree.bounds[n_nodes, 0], tree.bounds[n_nodes, 1] = start, middle
             tree.bounds[n_nodes + 1, 0], tree.bounds[n_nodes + 1, 1] = middle, end
             n_nodes += 2
-        else:
-            _fill_leaf(data, tree, n_done, n_labels, space)
+        elif end - start > data.stub_rows:
+            _fill_leaf(data, tree, n_done, space)
         n_done += 1
     return n_done, n_nodes
 
@@ -104,6 +108,7 @@ def _workspace(data, tree):
         np.empty(n_rows),
         np.empty(min(data.n_features, n_values), np.int64),
         np.empty_like(tree.rows),
+        np.zeros(data.n_features),
     )
 
 
@@ -128,20 +133,26 @@ def _is_full(data, n_weights):
 
 
 @kernel
-def _split(data, tree, n_done, n_labels, state, space):
+def _split(data, tree, n_done, state, space):
     """Separate the rows of a node; return where those of the second child start.
 
-    When all rows go one way, that is an end of the node's stretch.
+    When all rows go one way, that is an end of the node's stretch. A large node learns
+    from some rows, drawn at random: so a level of large nodes costs little more than
+    to route the rows.
     """
     start, end = tree.bounds[n_done, 0], tree.bounds[n_done, 1]
-    local, n_rows = space.local, end - start
+    local, n_rows = space.local, min(end - start, data.most_rows)
+    if n_rows < end - start:
+        _draw_rows(tree.rows, start, end, n_rows, state)
+    last = start + n_rows
+    n_labels = node.gather_labels(data, tree.rows, start, last, local)
     labels = partition.Labels(
         *(n_rows, n_labels, local.y_indptr, local.y_indices, local.weight, local.gain)
     )
     n_positive = partition.split(labels, data.discount, state, space.sides)
     if n_positive == 0 or n_positive == n_rows:
         return start
-    n_features = node.gather_columns(data, tree.rows, start, end, local)
+    n_features = node.gather_columns(data, tree.rows, start, last, local)
     columns = separator.Columns(
         *(n_rows, n_features + 1, local.c_indptr, local.c_indices, local.c_data)
     )
@@ -150,12 +161,22 @@ def _split(data, tree, n_done, n_labels, state, space):
         *(separator.MAX_NEWTON, state, space.solver),
     )
     used = _store_weights(data, tree, n_done, n_features, columns, space)
+    if last < end:
+        _score_rest(data, tree, n_done, used, last, space)
     middle = _send_rows(tree, start, end, space)
     if start < middle < end:
         tree.w_indptr[n_done + 1] = used
     else:
         tree.intercept[n_done] = 0.0
     return middle
+
+
+@kernel
+def _draw_rows(rows, start, end, n_drawn, state):
+    """Bring some rows of a stretch, drawn at random, to its front."""
+    for r in range(start, start + n_drawn):
+        other = r + rng.next_below(state, end - r)
+        rows[r], rows[other] = rows[other], rows[r]
 
 
 @kernel
@@ -190,6 +211,22 @@ def _store_weights(data, tree, n_done, n_features, columns, space):
 
 
 @kernel
+def _score_rest(data, tree, n_done, used, first, space):
+    """Write the scores of the rows of a node from ``first`` on, also by feature."""
+    start, end = tree.bounds[n_done, 0], tree.bounds[n_done, 1]
+    dense = space.dense
+    for p in range(tree.w_indptr[n_done], used):
+        dense[np.uintp(tree.w_indices[p])] = short.lengthened(tree.w_data[p])
+    for r in range(first, end):
+        score = np.float64(tree.intercept[n_done])
+        for p in stretch(data.x_indptr, tree.rows[r]):
+            score += data.x_data[p] * dense[np.uintp(data.x_indices[p])]
+        space.score[r - start] = score
+    for p in range(tree.w_indptr[n_done], used):
+        dense[np.uintp(tree.w_indices[p])] = 0.0
+
+
+@kernel
 def _send_rows(tree, start, end, space):
     """Bring the rows of score 0 or more to the front; return where the others start."""
     middle, n_passed = start, 0
@@ -206,12 +243,14 @@ def _send_rows(tree, start, end, space):
 
 
 @kernel
-def _fill_leaf(data, tree, n_done, n_labels, space):
+def _fill_leaf(data, tree, n_done, space):
     """Keep the labels of the largest mean gain among the rows of a leaf."""
+    start, end = tree.bounds[n_done, 0], tree.bounds[n_done, 1]
     local, gain, total = space.local, space.sides.lead, 0.0
+    n_labels = node.gather_labels(data, tree.rows, start, end, local)
     for n in range(n_labels):
         gain[n] = 0.0
-    for i in range(tree.bounds[n_done, 1] - tree.bounds[n_done, 0]):
+    for i in range(end - start):
         total += local.mass[i]
         for p in range(local.y_indptr[i], local.y_indptr[i + 1]):
             gain[local.y_indices[p]] += local.mass[i]

@@ -1,7 +1,6 @@
 """What the forests have in common."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -323,8 +322,7 @@ class ForestClassifier(ExplainedClassifier):
         if parts is None:
             return None
         held, rest = parts
-        by_row = ("X", "Y", "weight", "mass")
-        part = replace(plan, **{name: getattr(plan, name)[rest] for name in by_row})
+        part = plan.of(rest)
         trees = self._grown(part, seeds[: _pilot.N_TREES])
         model = self._with(Forest.joined(trees))
         model.seen_ = np.bincount(part.Y.indices, minlength=part.Y.shape[1]) > 0

@@ -1,12 +1,15 @@
 """Trees of a forest, one task each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
 from manylabel._kernels import growth
 from manylabel._typing import CSR, Array, Floats
 from manylabel.trees._nodes import Forest, column_type
+
+MOST_ROWS = 1 << 14  # that a split is learnt from: of more, so many at random
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,13 @@ class Plan:
     max_leaf: int
     labels_per_leaf: int
 
-    def data(self) -> growth.Data:
-        """Return it as the kernel takes it."""
+    def of(self, rows: Array) -> Self:
+        """Return the plan for some of the rows."""
+        by_row = ("X", "Y", "weight", "mass")
+        return replace(self, **{name: getattr(self, name)[rows] for name in by_row})
+
+    def data(self, stub_rows: int = 0) -> growth.Data:
+        """Return it as the kernel takes it; small nodes can be left for later."""
         n_labels = self.Y.shape[1]
         return growth.Data(
             n_features=self.X.shape[1],
@@ -40,19 +48,39 @@ class Plan:
             bias=np.float32(self.bias),
             cost=float(self.cost),
             max_leaf=min(int(self.max_leaf), self.X.shape[0]),
+            most_rows=MOST_ROWS,
+            stub_rows=stub_rows,
             labels_per_leaf=min(int(self.labels_per_leaf), n_labels),
         )
 
 
 def grow_tree(plan: Plan, seed: np.uint64) -> Forest:
-    """Grow one tree; the seed alone tells it from another."""
-    data, tree = plan.data(), _seedling(plan)
+    """Grow one tree; the seed alone tells it from another.
+
+    Of many rows, the trunk is grown first, and then each branch from a copy of its own
+    rows: so the rows of a node are near each other in memory, however many there are.
+    """
     state = np.array([seed], np.uint64)
+    if plan.X.shape[0] <= MOST_ROWS:
+        return _felled(plan, *_grown(plan, state))
+    tree, n_nodes = _grown(plan, state, stub_rows=MOST_ROWS)
+    trunk = _felled(plan, tree, n_nodes)
+    stubs = np.flatnonzero((trunk.children == 0) & (trunk.node_rows <= MOST_ROWS))
+    branches = []
+    for start, end in tree.bounds[stubs]:
+        branch = plan.of(np.sort(tree.rows[start:end]))
+        branches.append(_felled(branch, *_grown(branch, state)))
+    return trunk.grafted(stubs, branches)
+
+
+def _grown(plan: Plan, state: Array, stub_rows: int = 0) -> tuple[growth.Tree, int]:
+    """Return a tree, and how many nodes it has."""
+    data, tree = plan.data(stub_rows), _seedling(plan)
     n_done, n_nodes = growth.grow(data, tree, 0, 1, state)
     while n_done < n_nodes:
         tree = _with_more_room(tree, n_done)
         n_done, n_nodes = growth.grow(data, tree, n_done, n_nodes, state)
-    return _felled(plan, tree, n_nodes)
+    return tree, n_nodes
 
 
 def _seedling(plan: Plan) -> growth.Tree:

@@ -88,6 +88,24 @@ class Forest(NamedTuple):
                 kept[entry] = getattr(self, entry)[: kept[name][-1]]
         return type(self)(roots=self.roots[: n_trees + 1], **kept)
 
+    def grafted(self, stubs: Array, branches: Sequence[Self]) -> Self:
+        """Return a tree with branches, trees themselves, in place of some leaves."""
+        joined = self.joined([self, *branches])
+        roots = joined.roots[1:-1]
+        order = np.arange(len(joined.children))
+        order[stubs] = roots
+        order = np.delete(order, roots)
+        number = np.zeros(len(joined.children), np.int32)
+        number[order] = np.arange(len(order))
+        number[stubs] = stubs
+        picked = {name: getattr(joined, name)[order] for name in PER_NODE}
+        for name, entries in LISTS.items():
+            picked[name], places = _picked(getattr(joined, name), order)
+            for entry in entries:
+                picked[entry] = getattr(joined, entry)[places]
+        picked["children"] = number[picked["children"]]  # 0 stays 0: the root
+        return type(self)(roots=np.array([0, len(order)]), **picked)
+
     def weights(self, n_features: int) -> CSR:
         """Return the weights of the separators, shape (n_nodes, n_features)."""
         weights = (self.weight_bits.astype(np.uint32) << 16).view(np.float32)
@@ -126,6 +144,15 @@ class Forest(NamedTuple):
 def column_type(width: int) -> type:
     """Return the smallest type that holds the columns of a matrix."""
     return np.uint16 if width <= np.iinfo(np.uint16).max + 1 else np.int32
+
+
+def _picked(starts: Array, order: Array) -> tuple[Array, Array]:
+    """Return where lists start once in another order, and where their entries were."""
+    sizes = np.diff(starts)[order]
+    ends = np.cumsum(sizes)
+    shift = np.repeat(starts[order] - (ends - sizes), sizes)
+    picked = np.concatenate([[0], ends]).astype(starts.dtype)
+    return picked, np.arange(len(shift)) + shift
 
 
 def _end_to_end(starts: Sequence[Array]) -> Array:

@@ -46,6 +46,13 @@ def reached(forest, X):
     return out
 
 
+@pytest.fixture(params=[1 << 14, 7], ids=["few rows", "many rows"])
+def most_rows(request, monkeypatch):
+    """Many rows are more than a split is learnt from."""
+    monkeypatch.setattr(_grower, "MOST_ROWS", request.param)
+
+
+@pytest.mark.usefixtures("most_rows")
 @given(plans())
 def test_a_leaf_keeps_the_best_mean_gains_of_the_rows_that_reach_it(plan):
     forest = grow_tree(plan, np.uint64(3))
@@ -62,6 +69,7 @@ def test_a_leaf_keeps_the_best_mean_gains_of_the_rows_that_reach_it(plan):
     assert shares[forest.children > 0].nnz == 0
 
 
+@pytest.mark.usefixtures("most_rows")
 @given(plans())
 def test_small_nodes_are_not_split(plan):
     forest = grow_tree(plan, np.uint64(3))
@@ -90,6 +98,7 @@ def test_room_that_runs_out_changes_no_bit(plan):
         assert_same_forest(grow_tree(plan, np.uint64(3)), expected)
 
 
+@pytest.mark.usefixtures("most_rows")
 @given(plans())
 def test_joining_then_taking_the_head_gives_the_parts_back(plan):
     trees = [grow_tree(plan, np.uint64(seed)) for seed in range(3)]
@@ -100,6 +109,15 @@ def test_joining_then_taking_the_head_gives_the_parts_back(plan):
     assert_same_forest(Forest.joined([forest.head(1), *trees[1:]]), forest)
     alone = [reached(tree, plan.X)[:, 0] for tree in trees]
     assert_array_equal(reached(forest, plan.X) - forest.roots[:-1], np.transpose(alone))
+
+
+@given(plans(), st.integers(1, 70))
+@settings(max_examples=30)
+def test_rows_that_are_not_many_change_no_bit(plan, n_more):
+    expected = grow_tree(plan, np.uint64(3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_grower, "MOST_ROWS", plan.X.shape[0] + n_more - 1)
+        assert_same_forest(grow_tree(plan, np.uint64(3)), expected)
 
 
 def assert_same_forest(one, other):

@@ -1,6 +1,6 @@
 """Some labels of each row."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +34,12 @@ class Lists(NamedTuple):
         rows = np.repeat(np.arange(n_rows), np.diff(self.indptr))
         out[rows, self.labels] = self.values
         return out
+
+    def above(self, least: float) -> Self:
+        """Return the labels of a larger number alone."""
+        kept = self.values > least
+        n_kept = np.concatenate([[0], np.cumsum(kept)])
+        return type(self)(n_kept[self.indptr], self.labels[kept], self.values[kept])
 
     def best(self, k: int, seen: Bools, others: Singles) -> CSR:
         """Return the best ``k`` labels of each row, as if all were listed."""

@@ -25,3 +25,8 @@ def test_the_best_are_those_of_all_labels():
             order = np.argsort(-scores, kind="stable")[:k]
             assert_array_equal(found[[row]].indices, np.sort(order))
             assert_array_equal(found[[row]].data, scores[np.sort(order)])
+
+
+def test_some_labels_are_kept_by_their_number():
+    assert_array_equal(LISTS.above(0).csr(4).toarray(), [[0, 0.5, 0, 0], [0, 0, 0, 2]])
+    assert LISTS.above(9).csr(4).nnz == 0

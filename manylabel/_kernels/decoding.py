@@ -1,4 +1,4 @@
-"""How probable labels are, by several paths down a sparse coding tree.
+"""How labels score, by several paths down a sparse coding tree.
 
 The weights of a node are numbered within the features that the tree selects. A table
 turns the features of a row into these numbers once, so that a decision reads a few
@@ -40,6 +40,28 @@ class Tree(NamedTuple):
     shift: Any  # (n_nodes,) log-odds at score 0
 
 
+class Given(NamedTuple):
+    """Labels of each row that rank above all others."""
+
+    indptr: Any
+    indices: Any
+
+
+class Rule(NamedTuple):
+    """How paths are followed, and how chances become scores.
+
+    A chance times the gain is ``most`` at most, and ``least`` at least if the label is
+    given; of others ``shift`` is taken off.
+    """
+
+    width: Any  # paths at once
+    is_relative: Any  # chances, to those of all leaves reached
+    gain: Any  # (n_labels,)
+    most: Any
+    least: Any
+    shift: Any
+
+
 class Beam(NamedTuple):
     """The paths followed at once, and what they say of the labels."""
 
@@ -48,6 +70,9 @@ class Beam(NamedTuple):
     best: Any  # (width,)
     total: Any  # (n_labels,) 0 between rows
     met: Any  # (n_labels,) labels of a total above 0
+    score: Any  # (n_labels,) of the labels met
+    order: Any  # (k,) the best of them
+    is_given: Any  # (n_labels,) False between rows
 
 
 @kernel
@@ -63,30 +88,94 @@ def most_labels(tree):
 
 
 @kernel
-def chances(rows, tree, width, is_relative, out):
-    """Write how probable each label is for each row, by ``width`` paths at once.
+def best_scores(rows, given, tree, rule, k):
+    """Return lists of labels that ``rule.width`` paths at once meet, and their scores.
 
-    It is the sum over the paths that fix the label, each counted where it does, whether
-    or not the path is followed further; or else, relative to all leaves reached.
+    Lists of each row: where they start, labels ascending, scores. There are the ``k``
+    best, more if some score as much as the last of them. The chance of a label is the
+    sum over the paths that fix it, each counted where it does, whether or not the path
+    is followed further; or else, relative to all leaves reached.
     """
     table, dense = _table(rows, tree), np.zeros(tree.selected.shape[0], np.float32)
+    n_labels = rule.gain.shape[0]
     beam = Beam(
-        np.empty(3 * width, np.int64),
-        np.empty(3 * width),
-        np.empty(width, np.int64),
-        np.zeros(out.shape[1]),
-        np.empty(out.shape[1], np.int64),
+        np.empty(3 * rule.width, np.int64),
+        np.empty(3 * rule.width),
+        np.empty(rule.width, np.int64),
+        np.zeros(n_labels),
+        np.empty(n_labels, np.int64),
+        np.empty(n_labels, np.float32),
+        np.empty(k, np.int64),
+        np.zeros(n_labels, np.bool_),
     )
-    out[:] = 0.0
-    for i in range(out.shape[0]):
+    n_rows = rows.indptr.shape[0] - 1
+    starts, used = np.zeros(n_rows + 1, np.int64), 0
+    labels, scores = np.empty(n_rows, np.int32), np.empty(n_rows, np.float32)
+    for i in range(n_rows):
         _lay_out(i, rows, table, dense)
         n_met, ends = _search(tree, dense, beam)
-        scale = 1.0 / ends if is_relative else 1.0
-        for n in range(n_met):
-            label = beam.met[n]
-            out[i, label] = min(beam.total[label] * scale, 1.0)
-            beam.total[label] = 0.0
         _clear(i, rows, table, dense)
+        n_met = _score(i, n_met, 1.0 / ends, given, rule, beam)
+        n_kept = _keep_labels(n_met, k, rule, beam)
+        while used + n_kept > labels.shape[0]:
+            labels, scores = _doubled(labels), _doubled(scores)
+        for n in range(n_kept):
+            labels[used + n] = beam.met[n]
+            scores[used + n] = beam.total[beam.met[n]]
+        for n in range(n_met):
+            beam.total[beam.met[n]] = 0.0
+        used += n_kept
+        starts[i + 1] = used
+    return starts, labels[:used], scores[:used]
+
+
+@kernel
+def _score(i, n_met, scale, given, rule, beam):
+    """Turn chances into scores; return how many labels have one, those given too."""
+    for p in stretch(given.indptr, i):
+        label = given.indices[p]
+        beam.is_given[label] = True
+        if beam.total[label] == 0.0:
+            beam.met[n_met] = label
+            n_met += 1
+    for n in range(n_met):
+        label = beam.met[n]
+        chance = beam.total[label] * (scale if rule.is_relative else 1.0)
+        score = min(np.float32(min(chance, 1.0)) * rule.gain[label], rule.most)
+        if beam.is_given[label]:
+            score = max(score, rule.least)
+        else:
+            score -= rule.shift
+        beam.total[label] = beam.score[n] = score
+    for p in stretch(given.indptr, i):
+        beam.is_given[given.indices[p]] = False
+    return n_met
+
+
+@kernel
+def _keep_labels(n_met, k, rule, beam):
+    """Bring the labels of the best scores to the front, ascending; return how many.
+
+    A score no better than that of a label that is not met needs no list.
+    """
+    least, n_kept = np.float32(-np.inf), 0
+    if n_met > k:
+        topk.best_positions(beam.score[:n_met], k, beam.order)
+        least = beam.score[beam.order[k - 1]]
+    for n in range(n_met):
+        if beam.score[n] >= least and beam.score[n] > -rule.shift:
+            beam.met[n_kept], beam.met[n] = beam.met[n], beam.met[n_kept]
+            n_kept += 1
+    beam.met[:n_kept].sort()
+    return n_kept
+
+
+@kernel
+def _doubled(array):
+    """Return the array with as much room again."""
+    larger = np.empty(2 * array.shape[0], array.dtype)
+    larger[: array.shape[0]] = array
+    return larger
 
 
 @kernel

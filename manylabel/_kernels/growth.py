@@ -156,8 +156,9 @@ def _split(data, tree, n_done, state, space):
     columns = separator.Columns(
         *(n_rows, n_features + 1, local.c_indptr, local.c_indices, local.c_data)
     )
+    cost = data.cost * (end - start) / n_rows  # of those drawn, for all
     separator.solve(
-        *(columns, space.sides.side, local.mass, data.cost, separator.TOLERANCE),
+        *(columns, space.sides.side, local.mass, cost, separator.TOLERANCE),
         *(separator.MAX_NEWTON, state, space.solver),
     )
     used = _store_weights(data, tree, n_done, n_features, columns, space)

@@ -249,10 +249,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
 
     def _best_threshold(self, sample: Sample) -> float:
         X, Y = sample.X[sample.held], sample.Y[sample.held]
-        parts = (self._chances(part) for (part,) in super()._chunks(X))
-        listed = [sp.csr_array(np.where(s > LEAST, s, 0)) for s in parts]
-        chances = sp.vstack(listed, format="csr")
-        scores = Lists(chances.indptr, chances.indices, chances.data)
+        scores = self._chances(X).above(LEAST)
         best = thresholds.best_threshold(scores, Y, self.gain_, self._cost())
         return max(LEAST, best)
 
@@ -339,32 +336,47 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         )
         return labels, n_labels, n_decisions
 
-    def _chances(self, X: CSR) -> Singles:
-        """Return how probable each label is, times its gain."""
-        out = np.empty((X.shape[0], len(self.classes_)), np.float32)
-        width, is_relative = int(self.beam or PATHS), self._only_leaves_count
-        decoding.chances(_rows(X), self._tree(), width, is_relative, out)
-        out *= self.gain_.astype(np.float32)
-        return out
+    def _chances(self, X: CSR) -> Lists:
+        """Return the labels that paths meet, and how probable they are, times gains."""
+        return self._listed(X, len(self.classes_), most=np.inf, shift=0.0)
+
+    def _ranked(self, X: CSR, k: int) -> Lists:
+        """Return the scores of the best labels; those not met have ``_others``."""
+        if self.beam is not None:
+            return self._listed(X, k, most=np.inf, shift=self.threshold_)
+        return self._listed(X, k, self._labels(X), most=1.0, shift=1.0)
+
+    def _listed(
+        self, X: CSR, k: int, given: CSR | None = None, *, most: float, shift: float
+    ) -> Lists:
+        n_labels = len(self.classes_)
+        given = sp.csr_array((X.shape[0], n_labels)) if given is None else given
+        rule = decoding.Rule(
+            *(int(self.beam or PATHS), self._only_leaves_count),
+            *(self.gain_.astype(np.float32), *map(np.float32, (most, TINY, shift))),
+        )
+        return Lists(
+            *decoding.best_scores(
+                *(_rows(X), decoding.Given(given.indptr, given.indices)),
+                *(self._tree(), rule, min(k, n_labels)),
+            )
+        )
+
+    def _others(self) -> Singles:
+        """Return the scores of labels that no path meets: of seen ones, of the rest."""
+        unmet = -1.0 if self.beam is None else -self.threshold_
+        return np.array([unmet, NEVER], np.float32)
 
     def _scores(self, X: CSR) -> Array:
-        scores = self._chances(X)
-        if self.beam is not None:
-            scores -= np.float32(self.threshold_)
-        else:
-            scores, given = np.minimum(scores, 1), self._labels(X).toarray()
-            scores = np.where(given, np.maximum(scores, TINY), scores - 1)
-        scores[:, ~self.seen_] = NEVER
-        return scores
+        return self._ranked(X, len(self.classes_)).dense(self.seen_, self._others())
 
     def _topk(self, X: CSR, k: int) -> CSR:
-        parts = [super(CodingTree, self)._topk(p, k) for (p,) in super()._chunks(X)]
-        return sp.vstack(parts, format="csr")
+        return self._ranked(X, k).best(k, self.seen_, self._others())
 
     def _labels(self, X: CSR) -> CSR:
         if self.beam is not None:
-            parts = [super(CodingTree, self)._labels(p) for (p,) in super()._chunks(X)]
-            return sp.vstack(parts, format="csr")
+            width = len(self.classes_)
+            return self._ranked(X, width).above(0).csr(width).astype(bool)
         labels, n_labels, _ = self._annotated(X)
         given = np.arange(labels.shape[1]) < n_labels[:, None]
         indptr = np.concatenate([[0], np.cumsum(n_labels)])

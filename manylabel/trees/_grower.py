@@ -9,7 +9,7 @@ from manylabel._kernels import growth
 from manylabel._typing import CSR, Array, Floats
 from manylabel.trees._nodes import Forest, column_type
 
-MOST_ROWS = 1 << 14  # that a split is learnt from: of more, so many at random
+MOST_ROWS = 1 << 16  # that a split is learnt from: of more, so many at random
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def reached(forest, X):
     return out
 
 
-@pytest.fixture(params=[1 << 14, 7], ids=["few rows", "many rows"])
+@pytest.fixture(params=[1 << 16, 7], ids=["few rows", "many rows"])
 def most_rows(request, monkeypatch):
     """Many rows are more than a split is learnt from."""
     monkeypatch.setattr(_grower, "MOST_ROWS", request.param)

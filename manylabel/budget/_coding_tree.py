@@ -353,7 +353,8 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         given = sp.csr_array((X.shape[0], n_labels)) if given is None else given
         rule = decoding.Rule(
             *(int(self.beam or PATHS), self._only_leaves_count),
-            *(self.gain_.astype(np.float32), *map(np.float32, (most, TINY, shift))),
+            *(self.gain_.astype(np.float32), np.float32(most)),
+            *(TINY, np.float32(shift)),
         )
         return Lists(
             *decoding.best_scores(

@@ -116,5 +116,5 @@ def _sentence(line: Record) -> str:
         return f"{line['learner']}, {sizes}: {line['reason']}"
     return (
         f"{line['learner']}, {sizes}: {line['fit_seconds']:.2f} s, "
-        f"{line['predict_microseconds']:.1f} us a row, {line['fit_megabytes']:.0f} MB"
+        f"{line['rank_microseconds']:.1f} us a row, {line['fit_megabytes']:.0f} MB"
     )

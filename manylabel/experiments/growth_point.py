@@ -56,8 +56,10 @@ def measured(point: Record, folder: Path) -> dict[str, float]:
     """Return CPU seconds, and megabytes at the peak beyond those of an idle process."""
     learner, parameters = LEARNERS[point["learner"]]
     tiny = corpus(300, point["features"], point["labels"])  # compile, at these widths
-    learner(**parameters).fit(*tiny).predict_topk(tiny[0], k=K)
-    del tiny
+    model = learner(**parameters).fit(*tiny)
+    model.predict_topk(tiny[0], k=K)
+    model.predict(tiny[0])
+    del tiny, model
     idle = _megabytes("VmRSS")
     X, Y = sp.load_npz(folder / "X.npz"), sp.load_npz(folder / "Y.npz")
     n_rows = point["rows"]
@@ -68,9 +70,11 @@ def measured(point: Record, folder: Path) -> dict[str, float]:
     fit = _seconds(lambda: model.fit(rows, labels))
     fit_peak = _megabytes("VmHWM")
     _forget_peak()
-    predict = _seconds(lambda: model.predict_topk(new_rows, k=K))
+    rank = _seconds(lambda: model.predict_topk(new_rows, k=K))
+    predict = _seconds(lambda: model.predict(new_rows))
     return {
         "fit_seconds": fit,
+        "rank_microseconds": rank / N_TEST * 1e6,
         "predict_microseconds": predict / N_TEST * 1e6,
         "idle_megabytes": idle,
         "fit_megabytes": fit_peak - idle,

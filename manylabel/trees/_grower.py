@@ -10,6 +10,7 @@ from manylabel._typing import CSR, Array, Floats
 from manylabel.trees._nodes import Forest, column_type
 
 MOST_ROWS = 1 << 16  # that a split is learnt from: of more, so many at random
+BRANCH_ROWS = 1 << 14  # whose features, mostly, a core's cache can hold
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,11 @@ def grow_tree(plan: Plan, seed: np.uint64) -> Forest:
     rows: so the rows of a node are near each other in memory, however many there are.
     """
     state = np.array([seed], np.uint64)
-    if plan.X.shape[0] <= MOST_ROWS:
+    if plan.X.shape[0] <= BRANCH_ROWS:
         return _felled(plan, *_grown(plan, state))
-    tree, n_nodes = _grown(plan, state, stub_rows=MOST_ROWS)
+    tree, n_nodes = _grown(plan, state, stub_rows=BRANCH_ROWS)
     trunk = _felled(plan, tree, n_nodes)
-    stubs = np.flatnonzero((trunk.children == 0) & (trunk.node_rows <= MOST_ROWS))
+    stubs = np.flatnonzero((trunk.children == 0) & (trunk.node_rows <= BRANCH_ROWS))
     branches = []
     for start, end in tree.bounds[stubs]:
         branch = plan.of(np.sort(tree.rows[start:end]))

@@ -26,7 +26,8 @@ def made_up(learner, grows, fit, predict, **more):
         point = growth._point(learner, grows, growth.USUAL | {grows: size})
         yield point | {
             "fit_seconds": fit(size),
-            "predict_microseconds": predict(size),
+            "rank_microseconds": predict(size),
+            "predict_microseconds": 5.0,
             "idle_megabytes": 100.0,
             "fit_megabytes": 0.002 * size,
             "predict_megabytes": 0.001 * size,
@@ -43,7 +44,7 @@ def test_points_are_measured_in_processes_of_their_own_and_never_twice(
     lines = growth.measure(out, quick=True, tell=told.append)
     assert [line["labels"] for line in lines] == [10]
     assert all(line["fit_seconds"] > 0 for line in lines)
-    assert all(line["predict_microseconds"] > 0 for line in lines)
+    assert all(line["rank_microseconds"] > 0 for line in lines)
     assert all(line["idle_megabytes"] > 10 for line in lines)
     assert len(told) == 1
     assert told[0].startswith("FastXML, 60 rows, 40 features, 10 labels: ")
@@ -112,7 +113,9 @@ def test_targets_are_held_or_missed_by_the_lines():
     assert "| power of rows in training time | FastXML | 1.2 | missed: 1.1 at" in page
     assert "| power of rows in training time | OneVsRest | 1.05 | held |" in page
     assert "| power of labels in training time | FastXML | 0 | held |" in page
-    target = "| prediction: times from 1,000 to 1,000,000 labels; log grows 2.0 times |"
+    target = "times from 1,000 to 1,000,000 labels; log grows 2.0 times |"
+    assert f"| `predict`: {target} PfastreXML | 1 | held |" in page
+    target = f"| `predict_topk`: {target}"
     assert f"{target} FastXML | 2 | held |" in page
     assert f"{target} PfastreXML | 31.6 | missed: 2 at most |" in page
     assert "| MB at 1,000,000 labels, all of the process | FastXML | 2,100 |" in page

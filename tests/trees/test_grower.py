@@ -46,10 +46,11 @@ def reached(forest, X):
     return out
 
 
-@pytest.fixture(params=[1 << 16, 7], ids=["few rows", "many rows"])
+@pytest.fixture(params=[(99, 99), (99, 7), (20, 7)], ids=["few", "some", "many"])
 def most_rows(request, monkeypatch):
-    """Many rows are more than a split is learnt from."""
-    monkeypatch.setattr(_grower, "MOST_ROWS", request.param)
+    """Some rows have branches; of many, splits are learnt from a sample."""
+    monkeypatch.setattr(_grower, "MOST_ROWS", request.param[0])
+    monkeypatch.setattr(_grower, "BRANCH_ROWS", request.param[1])
 
 
 @pytest.mark.usefixtures("most_rows")
@@ -111,13 +112,17 @@ def test_joining_then_taking_the_head_gives_the_parts_back(plan):
     assert_array_equal(reached(forest, plan.X) - forest.roots[:-1], np.transpose(alone))
 
 
-@given(plans(), st.integers(1, 70))
+@given(plans())
 @settings(max_examples=30)
-def test_rows_that_are_not_many_change_no_bit(plan, n_more):
+def test_a_large_node_is_split_on_what_a_sample_tells(plan):
+    n_rows = plan.X.shape[0]
     expected = grow_tree(plan, np.uint64(3))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_grower, "MOST_ROWS", plan.X.shape[0] + n_more - 1)
+        patch.setattr(_grower, "MOST_ROWS", n_rows)
+        patch.setattr(_grower, "BRANCH_ROWS", n_rows)
         assert_same_forest(grow_tree(plan, np.uint64(3)), expected)
+        patch.setattr(_grower, "MOST_ROWS", 1)  # of a single row nothing is learnt
+        assert len(grow_tree(plan, np.uint64(3)).children) == 1
 
 
 def assert_same_forest(one, other):

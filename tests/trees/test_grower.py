@@ -48,7 +48,7 @@ def reached(forest, X):
 
 @pytest.fixture(params=[(99, 99), (99, 7), (20, 7)], ids=["few", "some", "many"])
 def most_rows(request, monkeypatch):
-    """Some rows have branches; of many, splits are learnt from a sample."""
+    """Let some rows have branches, and the splits of many be learnt from a sample."""
     monkeypatch.setattr(_grower, "MOST_ROWS", request.param[0])
     monkeypatch.setattr(_grower, "BRANCH_ROWS", request.param[1])
 

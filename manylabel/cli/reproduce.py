@@ -106,7 +106,7 @@ def _name_missing(reproduction: "Reproduction", chosen: list[Any]) -> None:
     """Say which data sets are not there, and where they can be had."""
     for source in reproduction.missing(chosen):
         files = " and ".join(source.missing)
-        note(f"note: {source.name} is skipped: no {files}; see {source.publisher}.")
+        note(f"note: {source.name} is skipped: no {files} ({source.publisher}).")
 
 
 def _run(

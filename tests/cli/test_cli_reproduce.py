@@ -45,7 +45,7 @@ def test_missing_sets_are_named_with_their_publishers(cli, tmp_path, monkeypatch
     outcome = cli("reproduce", "cs-dpp", "table-8", "--out", tmp_path / "out")
     assert outcome.status == 0
     assert "enron is skipped: no enron-train.arff" in outcome.err
-    assert "see Mulan" in outcome.err
+    assert "(Mulan, mulan.sourceforge.net" in outcome.err
     page = (tmp_path / "out" / "results.md").read_text()
     assert "No run is finished." in page
 

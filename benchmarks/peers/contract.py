@@ -1,6 +1,6 @@
 """Measure one entrant, in the environment of its peer: ``python -P contract.py JOB``.
 
-JOB is a JSON file (see ``Job``). The file of a peer beside this one defines ``Entrant``:
+JOB is a JSON file (see ``Job``). The file of a peer in this folder has an ``Entrant``:
 
 - ``Entrant(job)`` brings the training rows into the form that the peer's calls take;
 - ``train()`` learns them; returns how many, if it did not come to the end;
@@ -17,6 +17,7 @@ training rows were loaded. NumPy and SciPy are all that is needed here, and -P k
 ``import river`` from finding the file of that name in this folder.
 """
 
+import importlib.metadata
 import importlib.util
 import json
 import sys
@@ -40,26 +41,28 @@ class Job:
     Parameters
     ----------
     path : Path
-        A JSON file of ``peer``, ``parameters``, ``data`` (a folder of ``train.txt`` and
-        of X and Y of train and test as ``.npz``), ``unit`` (whether rows are scaled to
-        unit length), ``model`` (a folder), ``out`` (a file without suffix), ``k``,
-        ``singles`` (how many rows to predict one by one), ``test_rows`` (at most, or
-        null) and ``seed``.
+        A JSON file of ``name`` (of the distribution), ``peer`` (its file beside this
+        one), ``parameters``, ``data`` (a folder of ``train.txt`` and of X and Y of
+        train and test as ``.npz``), ``unit`` (whether rows are scaled to unit length),
+        ``model`` (a folder), ``out`` (a file without suffix), ``k``, ``singles`` (how
+        many rows to predict one by one), ``test_rows`` (at most, or null) and ``seed``.
     """
 
     def __init__(self, path: Path) -> None:
         given = SimpleNamespace(**json.loads(path.read_text(encoding="utf-8")))
-        self.peer, self.parameters = Path(given.peer), given.parameters
+        self.name, self.peer = given.name, Path(given.peer)
+        self.parameters = given.parameters
         self.data, self.unit = Path(given.data), given.unit
         self.model, self.out = Path(given.model), Path(given.out)
         self.k, self.singles, self.test_rows = given.k, given.singles, given.test_rows
         self.seed = given.seed
         self.text = self.data / "train.txt"
         self.X, self.Y = self._rows("train_X"), self._read("train_Y")
+        self.n_rows = self.X.shape[0]
 
     def test(self) -> sp.csr_matrix:
-        """Return the rows to predict."""
-        return self._rows("test_X")[: self.test_rows]
+        """Return the test rows."""
+        return self._rows("test_X")
 
     def _rows(self, name: str) -> sp.csr_matrix:
         X = self._read(name)
@@ -78,15 +81,17 @@ def measure(job: Job) -> None:
     start = time.process_time()
     if hasattr(entrant, "warm"):
         entrant.warm()
-    values: dict[str, Any] = {"warm_cpu": time.process_time() - start}
+    values = {"version": _version(job), "warm_cpu": time.process_time() - start}
     before = _reset_peak()
     learnt = _timed("train", entrant.train, values)
     values["peak_bytes"] = _peak() - before
-    values["train_rows"] = learnt or job.X.shape[0]
+    values["train_rows"], values["given_rows"] = learnt or job.n_rows, job.n_rows
     entrant.save()
     files = (path for path in job.model.rglob("*") if path.is_file())
     values["model_bytes"] = sum(path.stat().st_size for path in files)
     X = job.test()
+    values["test_rows"] = X.shape[0]
+    X = X[: job.test_rows]
     picked = np.linspace(0, X.shape[0] - 1, job.singles).astype(int)
     singles = [entrant.rows(X[i : i + 1]) for i in picked]
     entrant.predict(singles[0])  # some load their model now
@@ -106,6 +111,13 @@ def _entrant(job: Job) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.Entrant(job)
+
+
+def _version(job: Job) -> str | None:
+    try:
+        return importlib.metadata.version(job.name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _timed(what: str, task: Callable[[], Any], values: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""omikuji: forests of label trees of linear classifiers, in the ways of Parabel, Bonsai.
+"""omikuji: forests of label trees of linear classifiers, as in Parabel and Bonsai.
 
 It trains from a text file only, so its time has the reading in it, and it predicts one
 row a call. It scales rows to unit length itself and has no seed.

@@ -10,6 +10,7 @@ import typer
 
 from manylabel._version import __version__
 from manylabel.cli import console
+from manylabel.cli.bench import bench
 from manylabel.cli.config import configurable
 from manylabel.cli.convert import convert
 from manylabel.cli.deferral import defer
@@ -40,7 +41,7 @@ app = typer.Typer(
 )
 VERBS = (
     *(demo, describe, convert, fit, predict, evaluate, explain, thresholds),
-    *(stream, reproduce, warmup),
+    *(stream, reproduce, bench, warmup),
 )
 for verb in VERBS:
     app.command()(configurable(verb))

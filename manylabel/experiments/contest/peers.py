@@ -1,0 +1,183 @@
+"""Who takes part in a contest, as ``benchmarks/peers.toml`` has it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from manylabel.exceptions import DataError
+from manylabel.experiments import files
+
+HOME = Path(__file__).parents[3] / "benchmarks"  # of a clone
+PACKAGE = Path(__file__).parents[2]
+TOP: dict[str, Any] = {"sets": ..., "quick": ..., "peers": ...}
+PEER: dict[str, Any] = {"packages": [], "bare": [], "threads": "", "entrants": ...}
+ENTRANT: dict[str, Any] = {
+    "name": ...,
+    "parameters": {},
+    "rows": "given",
+    "beside": None,
+    "test_rows": None,
+}
+ROWS = ("given", "unit")
+NOT_RUN = ("cli", "experiments")  # packages of ours that no figure depends on
+
+
+class PeerError(Exception):
+    """A peer cannot be installed or measured, for a reason in one sentence."""
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A learner of a peer.
+
+    Parameters
+    ----------
+    name : str
+        What the tables call it.
+    parameters : mapping
+        What its file is to do with it.
+    rows : {"given", "unit"}
+        Whether its rows are as they are or of unit length.
+    beside : str or None
+        The entrant of ours that it is compared with.
+    test_rows : int or None
+        How many test rows it predicts at most, if it is slow.
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    rows: str
+    beside: str | None
+    test_rows: int | None
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A library that takes part.
+
+    Parameters
+    ----------
+    name : str
+        The name of its distribution, and of its file.
+    path : Path
+        The file that says how it is called.
+    packages : tuple of str
+        What is installed for it, with all dependencies.
+    bare : tuple of str
+        What is installed then, without dependencies.
+    threads : str
+        How it is kept to one thread, for people.
+    entrants : tuple of Entrant
+        Its learners.
+    """
+
+    name: str
+    path: Path
+    packages: tuple[str, ...]
+    bare: tuple[str, ...]
+    threads: str
+    entrants: tuple[Entrant, ...]
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it needs no environment of its own, as we do."""
+        return not (self.packages or self.bare)
+
+    @cached_property
+    def requirements(self) -> str:
+        """What tells its environment from others."""
+        return digest(self.packages, self.bare)
+
+    @cached_property
+    def code(self) -> str:
+        """What tells how it is measured from other ways: its file, ours, and us."""
+        sources = [self.path, contract(self.path.parent)]
+        if self.is_installed:
+            sources += [path for path in PACKAGE.rglob("*.py") if _is_run(path)]
+        return digest(*(path.read_text(encoding="utf-8") for path in sorted(sources)))
+
+
+@dataclass(frozen=True)
+class Programme:
+    """All who may take part, and where.
+
+    Parameters
+    ----------
+    peers : dict of str to Peer
+        Peers by name.
+    sets : dict of str to int
+        The data sets, and how often each is run.
+    quick : dict of str to int
+        The same for a short contest.
+    """
+
+    peers: dict[str, Peer]
+    sets: dict[str, int]
+    quick: dict[str, int]
+
+
+def contract(folder: Path) -> Path:
+    """Return the program that measures what a file in this folder calls."""
+    return folder / "contract.py"
+
+
+def digest(*parts: Any) -> str:
+    """Return a short name of some text or JSON."""
+    text = json.dumps(parts, sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:12]
+
+
+def read_programme(home: Path = HOME) -> Programme:
+    """Return what ``peers.toml`` of a folder says."""
+    path = home / "peers.toml"
+    if not path.exists():
+        raise ValueError(
+            f"bench needs a clone of the repository. There is no {path.name} in {home}."
+        )
+    given = files.take(path, files.read(path), TOP)
+    peers = {name: _peer(path, name, peer) for name, peer in given["peers"].items()}
+    _check_comparisons(path, peers)
+    return Programme(peers, given["sets"], given["quick"])
+
+
+def _peer(path: Path, name: str, given: dict[str, Any]) -> Peer:
+    entry = files.take(path, given, PEER)
+    entrants = [files.take(path, each, ENTRANT) for each in entry["entrants"]]
+    for each in entrants:
+        if each["rows"] not in ROWS:
+            raise DataError(
+                path,
+                f"expected rows = {' or '.join(ROWS)} of {each['name']!r}, "
+                f"found {each['rows']!r}.",
+            )
+    return Peer(
+        name,
+        path.parent / "peers" / f"{name}.py",
+        tuple(entry["packages"]),
+        tuple(entry["bare"]),
+        entry["threads"],
+        tuple(Entrant(**each) for each in entrants),
+    )
+
+
+def _check_comparisons(path: Path, peers: dict[str, Peer]) -> None:
+    """Refuse names that are used twice, and entrants beside nobody."""
+    entrants = [entrant for peer in peers.values() for entrant in peer.entrants]
+    names = [entrant.name for entrant in entrants]
+    for entrant in entrants:
+        if names.count(entrant.name) > 1:
+            raise DataError(path, f"expected one {entrant.name!r}, found several.")
+        if entrant.beside not in (None, *names):
+            raise DataError(
+                path,
+                f"expected an entrant beside {entrant.name!r}, "
+                f"found {entrant.beside!r}.",
+            )
+
+
+def _is_run(path: Path) -> bool:
+    return path.relative_to(PACKAGE).parts[0] not in NOT_RUN

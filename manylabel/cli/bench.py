@@ -40,7 +40,7 @@ Repeats = Annotated[
     int | None, typer.Option(min=1, help="Runs of each; as peers.toml has it.")
 ]
 Limit = Annotated[
-    float, typer.Option(min=0, help="Minutes on the clock after which a run is ended.")
+    int, typer.Option(min=1, help="Minutes of CPU time after which a run is ended.")
 ]
 Out = Annotated[
     Path,
@@ -62,7 +62,7 @@ def bench(
     data: Data,
     sets: Sets = None,
     repeats: Repeats = None,
-    limit: Limit = 10.0,
+    limit: Limit = 10,
     out: Out = Path("bench"),
     cache: Cache = Path("~/.cache/manylabel"),
     quick: Quick = False,

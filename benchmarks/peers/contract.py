@@ -45,8 +45,7 @@ class Job:
         one), ``parameters``, ``data`` (a folder of ``train.txt`` and of X and Y of
         train and test as ``.npz``), ``unit`` (whether rows are scaled to unit length),
         ``model`` (a folder), ``out`` (a file without suffix), ``k``, ``singles`` (how
-        many rows to predict one by one), ``test_rows`` (at most, or null), ``seed`` and
-        ``limit`` (CPU seconds after which the system ends this process, where it can).
+        many rows to predict one by one), ``test_rows`` (at most, or null) and ``seed``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -56,7 +55,7 @@ class Job:
         self.data, self.unit = Path(given.data), given.unit
         self.model, self.out = Path(given.model), Path(given.out)
         self.k, self.singles, self.test_rows = given.k, given.singles, given.test_rows
-        self.seed, self.limit = given.seed, given.limit
+        self.seed = given.seed
         self.text = self.data / "train.txt"
         self.X, self.Y = self._rows("train_X"), self._read("train_Y")
         self.n_rows = self.X.shape[0]
@@ -177,10 +176,4 @@ def _ranked(found: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 if __name__ == "__main__":
-    job = Job(Path(sys.argv[1]))
-    with suppress(ImportError):  # Windows has no such limits
-        import resource
-
-        most = resource.getrlimit(resource.RLIMIT_CPU)[1]
-        resource.setrlimit(resource.RLIMIT_CPU, (job.limit, most))
-    measure(job)
+    measure(Job(Path(sys.argv[1])))

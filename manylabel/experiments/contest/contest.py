@@ -2,8 +2,6 @@
 
 import json
 import os
-import signal
-import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +14,7 @@ from manylabel._version import __version__
 from manylabel.experiments.catalogue import Catalogue
 from manylabel.experiments.contest.environments import Environments, last_line
 from manylabel.experiments.contest.judging import judge
+from manylabel.experiments.contest.limits import run_limited
 from manylabel.experiments.contest.peers import (
     PACKAGE,
     Entrant,
@@ -28,8 +27,6 @@ from manylabel.experiments.contest.rows import convert
 from manylabel.experiments.ledger import Ledger, Record
 from manylabel.experiments.machine import commit, machine
 
-PATIENCE = 4  # times the limit, on the clock: other work slows a run, and some hang
-OUT_OF_TIME = -getattr(signal, "SIGXCPU", 0)
 DEPTH = 5  # labels predicted
 SINGLES = 200  # rows predicted one by one
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON")
@@ -169,7 +166,7 @@ class Contest:
         rows = convert(source, self.cache / "data")
         with TemporaryDirectory() as folder:
             job = self._job(bout, rows, Path(folder))
-            _run(program, bout.peer, job, PATIENCE * self.limit)
+            _run(program, bout.peer, job, self.limit)
             values: dict[str, Any] = json.loads(job.with_name("out.json").read_bytes())
             values |= judge(rows, job.with_name("out.npz"), source.propensity)
         return values
@@ -190,7 +187,6 @@ class Contest:
             "singles": SINGLES,
             "test_rows": bout.entrant.test_rows,
             "seed": bout.repeat,
-            "limit": self.limit,
         }
         job = folder / "job.json"
         job.write_text(json.dumps(told), encoding="utf-8")
@@ -198,24 +194,15 @@ class Contest:
 
 
 def _run(program: Path, peer: Peer, job: Path, limit: float) -> None:
-    """Run the program of a job; it is ended if it takes too long, or we are."""
-    try:
-        done = subprocess.run(
-            [str(program), "-P", str(contract(peer.path.parent)), str(job)],
-            env=_environment(peer),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=limit,
-        )
-    except subprocess.TimeoutExpired:
-        raise TimeoutError from None
-    if done.returncode == OUT_OF_TIME != 0:
-        raise TimeoutError
-    if done.returncode < 0:
-        raise PeerError(f"was ended by signal {-done.returncode}")
-    if done.returncode:
-        raise PeerError(f"failed: {last_line(done.stderr)}")
+    """Run the program of a job to its end."""
+    command = [str(program), "-P", str(contract(peer.path.parent)), str(job)]
+    said = job.with_name("said")
+    with said.open("wb") as file:
+        status = run_limited(command, limit, stderr=file, env=_environment(peer))
+    if status < 0:
+        raise PeerError(f"was ended by signal {-status}")
+    if status:
+        raise PeerError(f"failed: {last_line(said.read_text(errors='replace'))}")
 
 
 def _environment(peer: Peer) -> dict[str, str]:

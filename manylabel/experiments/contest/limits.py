@@ -1,0 +1,63 @@
+"""Programs that are ended when their time is over."""
+
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+PATIENCE = 4  # times the limit, on the clock: other work slows a program, and some hang
+PAUSE = 0.1  # seconds between two looks at it
+
+
+def run_limited(
+    command: Sequence[str], limit: float, *, stderr: IO[bytes], env: dict[str, str]
+) -> int:
+    """Run a program; return its exit status. It is ended if we are.
+
+    The limit is watched from here: a limit that the system watches (``RLIMIT_CPU``)
+    makes Linux count CPU time in ticks, too coarse to time anything by.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments.
+    limit : float
+        CPU seconds; on the clock, four times as many.
+    stderr : file
+        Where its errors go. What else it says is lost.
+    env : dict
+        Its environment.
+
+    Raises
+    ------
+    TimeoutError
+        If it was ended.
+    """
+    start = time.monotonic()
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=stderr, env=env
+    ) as process:
+        try:
+            while True:
+                try:
+                    return process.wait(PAUSE)
+                except subprocess.TimeoutExpired:
+                    clock = time.monotonic() - start
+                    if max(_cpu_seconds(process.pid), clock / PATIENCE) > limit:
+                        raise TimeoutError from None
+        except BaseException:
+            process.kill()
+            raise
+
+
+def _cpu_seconds(pid: int) -> float:
+    """Return the CPU time that a process has had, 0 where that cannot be told."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return 0.0
+    # The name of the program, in brackets, may have spaces.
+    fields = text.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,6 +1,7 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and make.
 PYTHON ?= python3
 BIN := .venv/bin
+DATA ?= ../shared/data
 
 .PHONY: install dev demo test docs bench clean
 
@@ -27,9 +28,8 @@ docs: install
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-bench: dev
-	$(BIN)/python -m pip install --quiet --editable '.[bench]'
-	$(BIN)/python -m benchmarks
+bench: install
+	$(BIN)/manylabel bench --quick --data $(DATA)
 
 clean:
 	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

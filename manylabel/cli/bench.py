@@ -80,7 +80,9 @@ def bench(
     from manylabel.evaluation.plots import check_matplotlib
     from manylabel.experiments.catalogue import Catalogue
     from manylabel.experiments.contest.contest import Contest, plan
+    from manylabel.experiments.contest.page import Contents
     from manylabel.experiments.contest.peers import HOME, read_programme
+    from manylabel.experiments.contest.publishing import publish
     from manylabel.experiments.ledger import Ledger
 
     check_matplotlib()
@@ -108,8 +110,8 @@ def bench(
     else:
         _show(results)
     command = _command(peers or [], sets, repeats, quick=quick)
-    page = _write(out, command, results, taking_part, lost)
-    note(f"note: wrote {page}.")
+    contents = Contents(command, results, taking_part, lost, _remarks(HOME))
+    note(f"note: wrote {publish(contents, out, ours=OURS)}.")
 
 
 def _chosen(programme: "Programme", names: Sequence[str]) -> "list[Peer]":
@@ -149,6 +151,11 @@ def _command(
     return " ".join([*parts, "--data DATA"])
 
 
+def _remarks(home: Path) -> list[str]:
+    path = home / REMARKS
+    return [path.read_text(encoding="utf-8")] if path.exists() else []
+
+
 def _tell(done: int, total: int, record: Mapping[str, Any]) -> None:
     """Say how a run went, as it ends."""
     where = f"{done} of {total}, {record['data']}, {record['entrant']}"
@@ -183,37 +190,3 @@ def _show(results: "Mapping[str, list[Result]]") -> None:
 
     for data, group in results.items():
         say(f"{data}\n\n{write_table(group)}\n")
-
-
-def _write(
-    out: Path,
-    command: str,
-    results: "Mapping[str, list[Result]]",
-    peers: "list[Peer]",
-    missing: Mapping[str, str],
-) -> Path:
-    """Write the plots and the page; return the file of the page."""
-    from manylabel.data.writing import replacing_text
-    from manylabel.experiments.contest.contest import SINGLES
-    from manylabel.experiments.contest.page import Contents, write_page
-    from manylabel.experiments.contest.peers import HOME
-    from manylabel.experiments.contest.plots import draw
-
-    out.mkdir(parents=True, exist_ok=True)
-    pictures = {
-        data: f"bench-{data}.png"
-        for data, group in results.items()
-        if any(each.runs for each in group)
-    }
-    for data, name in pictures.items():
-        draw(results[data], out / name, ours=OURS)
-    remarks = HOME / REMARKS
-    more = [remarks.read_text(encoding="utf-8")] if remarks.exists() else []
-    page = out / "benchmarks.md"
-    with replacing_text(page) as text:
-        text.write(
-            write_page(
-                Contents(command, results, pictures, peers, SINGLES, missing, more)
-            )
-        )
-    return page

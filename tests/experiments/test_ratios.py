@@ -127,13 +127,12 @@ def contents(tmp_path):
         if bout.entrant.name != "late"
     }
     results = gather(bouts, records, {("late", "tiny"): "took over 10 minutes"})
-    pictures = {"tiny": "bench-tiny.png"}
     lost = {"big": "no big.txt; see its makers"}
-    return Contents("manylabel bench --data DATA", results, pictures, [peer], 200, lost)
+    return Contents("manylabel bench --data DATA", results, [peer], lost)
 
 
 def test_the_page_says_how_who_and_what_failed(contents):
-    page = write_page(contents)
+    page = write_page(contents, {"tiny": "bench-tiny.png"})
     assert "```console\n$ manylabel bench --data DATA\n```" in page
     assert "4 runs by commit abc, 2026-11-16, on A (2 cores), Linux" in page
     assert "| theirs | 1.0 | C = 1 | of unit length | ours | one is all |" in page
@@ -146,12 +145,12 @@ def test_the_page_says_how_who_and_what_failed(contents):
 
 
 def test_sections_from_elsewhere_come_last(contents):
-    page = write_page(replace(contents, more=["## Growth\n\nSlow.\n"]))
+    page = write_page(replace(contents, more=["## Growth\n\nSlow.\n"]), {})
     assert page.endswith("## Growth\n\nSlow.\n")
 
 
 def test_a_page_without_runs_says_so(contents):
-    page = write_page(replace(contents, results={}, pictures={}))
+    page = write_page(replace(contents, results={}), {})
     assert "No run is finished." in page
     assert page.endswith("Nowhere.\n")
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from manylabel.experiments.contest.contest import DEPTH, SINGLES
 from manylabel.experiments.contest.peers import Entrant, Peer
 from manylabel.experiments.contest.ratios import (
     EQUAL,
@@ -35,14 +36,15 @@ MEANING = """\
   only. Kernels of ours are loaded before the time starts, as compiled libraries are.
 - *train s* is for all training rows, *batch* for all test rows in one call (or one call
   each, where a peer takes one row a call), *one row* the median of {singles} calls with
-  one row each. The best 5 labels are asked for.
+  one row each. The best {depth} labels are asked for.
 - *ratio* is the peer's time over that of the entrant of ours named with it: **above 1,
   ours is quicker**.
 - *model MB* is what the peer's own way to save takes on disk. *peak MB* is how much
   larger the process was at its largest moment in training than just before, with the
   library and the rows loaded.
-- P@k and PSP@k are in percent, by our own code for all, from the best 5 labels; PSP@k
-  is over the best attainable, with propensities by the counts of the training rows."""
+- P@k and PSP@k are in percent, by our own code for all, from the best {depth} labels;
+  PSP@k is over the best attainable, with propensities by the counts of the training
+  rows."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,8 @@ class Contents:
         What was typed.
     results : dict of str to list of Result
         The figures of each data set.
-    pictures : dict of str to str
-        The plot of each data set, as seen from the page.
     peers : sequence of Peer
         Who took part.
-    singles : int
-        How many rows were predicted one by one.
     missing : dict of str to str
         Data sets that were not found, and why they were not.
     more : sequence of str
@@ -69,29 +67,27 @@ class Contents:
 
     command: str
     results: Mapping[str, Sequence[Result]]
-    pictures: Mapping[str, str]
     peers: Sequence[Peer]
-    singles: int
     missing: Mapping[str, str]
     more: Sequence[str] = ()
 
 
-def write_page(contents: Contents) -> str:
-    """Return the page as Markdown."""
+def write_page(contents: Contents, pictures: Mapping[str, str]) -> str:
+    """Return the page as Markdown; pictures are those of the data sets, by name."""
     results = [each for group in contents.results.values() for each in group]
     parts = [
         "# Benchmarks",
         INTRODUCTION,
         f"```console\n$ {contents.command}\n```",
         made_by([run for result in results for run in result.runs]),
-        MEANING.format(singles=contents.singles),
+        MEANING.format(singles=SINGLES, depth=DEPTH),
         "## Who takes part\n\n" + _peers(contents.peers, results),
         _sets(contents),
     ]
     for data, group in contents.results.items():
         parts += [f"## {data}", write_table(group)]
-        if data in contents.pictures:
-            parts.append(f"![{data}: quality against time]({contents.pictures[data]})")
+        if data in pictures:
+            parts.append(f"![{data}: quality against time]({pictures[data]})")
     parts += [_lost(contents.results), *contents.more]
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
 

@@ -8,9 +8,12 @@ from manylabel.evaluation.plots import COLOURS, write_figure
 from manylabel.experiments.contest.ratios import Result
 
 QUALITIES = ("P@1", "PSP@5")
-TIMES = {"train": "CPU seconds of training", "batch": "CPU seconds of a row in a batch"}
+TIMES = {
+    "train": ("CPU seconds of training", 1),
+    "batch": ("CPU microseconds of a row in a batch", 1e6),
+}
 SIZE = 11, 8
-OURS, THEIRS = "o", "^"
+OURS, THEIRS = "ov", "^sDP"  # markers, when colours have been used up the next
 
 
 def draw(results: Sequence[Result], path: Path, *, ours: str) -> None:
@@ -23,38 +26,43 @@ def draw(results: Sequence[Result], path: Path, *, ours: str) -> None:
     path : Path
         The file to write.
     ours : str
-        The peer whose points are round.
+        The peer whose points are filled.
     """
     shown = [result for result in results if result.runs]
+    looks = _looks(shown, ours)
 
     def fill(figure: Any) -> None:
         panels = figure.subplots(len(QUALITIES), len(TIMES), sharey="row", sharex="col")
         for row, quality in zip(panels, QUALITIES, strict=True):
-            for axes, kind in zip(row, TIMES, strict=True):
-                for number, result in enumerate(shown):
-                    point = result.times[kind], 100 * result[quality]
-                    _point(axes, point, result, number, is_ours=result.peer == ours)
+            for axes, (kind, (_, unit)) in zip(row, TIMES.items(), strict=True):
+                for each in shown:
+                    point = unit * each.times[kind], 100 * each[quality]
+                    axes.plot(*point, label=each.name, **looks[each.name])
                 axes.set_xscale("log")
                 axes.grid(True, alpha=0.3)
             row[0].set_ylabel(f"{quality} (%)")
-        for axes, label in zip(panels[-1], TIMES.values(), strict=True):
+        for axes, (label, _) in zip(panels[-1], TIMES.values(), strict=True):
             axes.set_xlabel(label)
+            axes.xaxis.set_major_formatter("{x:,g}")
         handles, labels = panels[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=9)
 
     write_figure(path, SIZE, f"{shown[0].data}: quality against time", fill)
 
 
-def _point(
-    axes: Any, point: tuple[float, float], result: Result, number: int, *, is_ours: bool
-) -> None:
-    # Colours are few: round points and triangles use them once each.
-    axes.plot(
-        *point,
-        OURS if is_ours else THEIRS,
-        color=COLOURS[number % len(COLOURS)],
-        markersize=9,
-        markerfacecolor=COLOURS[number % len(COLOURS)] if is_ours else "white",
-        markeredgewidth=1.8,
-        label=result.name,
-    )
+def _looks(shown: Sequence[Result], ours: str) -> dict[str, dict[str, Any]]:
+    """Return how each entrant's points look: ours are filled."""
+    looks = {}
+    for markers, is_ours in ((OURS, True), (THEIRS, False)):
+        team = [each for each in shown if (each.peer == ours) is is_ours]
+        for number, each in enumerate(team):
+            colour = COLOURS[number % len(COLOURS)]
+            looks[each.name] = {
+                "linestyle": "",
+                "marker": markers[number // len(COLOURS)],
+                "markersize": 9,
+                "color": colour,
+                "markerfacecolor": colour if is_ours else "white",
+                "markeredgewidth": 1.8,
+            }
+    return looks

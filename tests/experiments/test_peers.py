@@ -12,6 +12,7 @@ import manylabel as ml
 from manylabel.exceptions import DataError
 from manylabel.experiments import files
 from manylabel.experiments.contest.peers import HOME, read_programme
+from manylabel.experiments.contest.sources import PACKAGE, sources
 
 REAL = read_programme()
 VERBS = {"train", "save", "rows", "predict"}
@@ -113,3 +114,10 @@ def test_labels_are_ranked_and_the_rest_is_none(contract, found):
     labels, scores = contract._ranked(found, 2)
     assert labels.tolist() == [[1, 0], [2, contract.NOTHING]]
     assert scores.tolist() == [[0.9, 0.5], [-1.0, -np.inf]]
+
+
+def test_a_learner_of_ours_depends_on_what_it_imports_and_no_more():
+    files = {str(path.relative_to(PACKAGE)) for path in sources("OneVsRest")}
+    assert {"baselines/_one_vs_rest.py", "_kernels/linear.py", "base.py"} <= files
+    assert not {path for path in files if path.startswith(("trees", "cli"))}
+    assert "__init__.py" not in files

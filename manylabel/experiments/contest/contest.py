@@ -16,7 +16,6 @@ from manylabel.experiments.contest.environments import Environments, last_line
 from manylabel.experiments.contest.judging import judge
 from manylabel.experiments.contest.limits import run_limited
 from manylabel.experiments.contest.peers import (
-    PACKAGE,
     Entrant,
     Peer,
     PeerError,
@@ -24,6 +23,7 @@ from manylabel.experiments.contest.peers import (
     digest,
 )
 from manylabel.experiments.contest.rows import convert
+from manylabel.experiments.contest.sources import PACKAGE
 from manylabel.experiments.ledger import Ledger, Record
 from manylabel.experiments.machine import commit, machine
 
@@ -62,9 +62,7 @@ class Bout:
     @cached_property
     def key(self) -> str:
         """What tells a finished run from others; it changes with the code that ran."""
-        entrant = vars(self.entrant) | {"beside": None}
-        made = self.peer.requirements, self.peer.code
-        return digest(self.peer.name, made, entrant, self.data, self.repeat)
+        return digest(self.peer.code(self.entrant), self.data, self.repeat)
 
 
 def plan(peers: Iterable[Peer], sets: Mapping[str, int]) -> list[Bout]:

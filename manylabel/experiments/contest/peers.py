@@ -10,9 +10,9 @@ from typing import Any
 
 from manylabel.exceptions import DataError
 from manylabel.experiments import files
+from manylabel.experiments.contest.sources import sources
 
 HOME = Path(__file__).parents[3] / "benchmarks"  # of a clone
-PACKAGE = Path(__file__).parents[2]
 TOP: dict[str, Any] = {"sets": ..., "quick": ..., "peers": ...}
 PEER: dict[str, Any] = {"packages": [], "bare": [], "threads": "", "entrants": ...}
 ENTRANT: dict[str, Any] = {
@@ -23,7 +23,6 @@ ENTRANT: dict[str, Any] = {
     "test_rows": None,
 }
 ROWS = ("given", "unit")
-NOT_RUN = ("cli", "experiments")  # packages of ours that no figure depends on
 
 
 class PeerError(Exception):
@@ -92,13 +91,18 @@ class Peer:
         """What tells its environment from others."""
         return digest(self.packages, self.bare)
 
-    @cached_property
-    def code(self) -> str:
-        """What tells how it is measured from other ways: its file, ours, and us."""
-        sources = [self.path, contract(self.path.parent)]
-        if self.is_installed:
-            sources += [path for path in PACKAGE.rglob("*.py") if _is_run(path)]
-        return digest(*(path.read_text(encoding="utf-8") for path in sorted(sources)))
+    def code(self, entrant: Entrant) -> str:
+        """Return what changes when an entrant has to be measured again.
+
+        That is its parameters, its packages or, if it is ours, its sources, and the
+        programs that call it.
+        """
+        paths = [self.path, contract(self.path.parent)]
+        if self.is_installed and "class" in entrant.parameters:
+            paths += sources(entrant.parameters["class"])
+        texts = [path.read_text(encoding="utf-8") for path in paths]
+        how = vars(entrant) | {"beside": None}  # compared with whom does not matter
+        return digest(self.name, self.requirements, how, texts)
 
 
 @dataclass(frozen=True)
@@ -177,7 +181,3 @@ def _check_comparisons(path: Path, peers: dict[str, Peer]) -> None:
                 f"expected an entrant beside {entrant.name!r}, "
                 f"found {entrant.beside!r}.",
             )
-
-
-def _is_run(path: Path) -> bool:
-    return path.relative_to(PACKAGE).parts[0] not in NOT_RUN

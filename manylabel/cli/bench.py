@@ -54,6 +54,13 @@ Cache = Annotated[
     typer.Option(metavar="DIR", help="Where peers are installed, and rows converted."),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="A short form, of one small set.")]
+Growth = Annotated[
+    bool,
+    typer.Option(
+        "--growth",
+        help="Also measure how our cost grows with rows, features and labels.",
+    ),
+]
 
 
 def bench(
@@ -66,6 +73,7 @@ def bench(
     out: Out = Path("bench"),
     cache: Cache = Path("~/.cache/manylabel"),
     quick: Quick = False,
+    growth: Growth = False,
     json: options.Json = False,
 ) -> None:
     """Install peers, run them and us in turn on the same rows, and print the ratios.
@@ -110,7 +118,8 @@ def bench(
     else:
         _show(results)
     command = _command(peers or [], sets, repeats, quick=quick)
-    contents = Contents(command, results, taking_part, lost, _remarks(HOME))
+    more = [*_remarks(HOME), *_growth(out, measured=growth, quick=quick)]
+    contents = Contents(command, results, taking_part, lost, more)
     note(f"note: wrote {publish(contents, out, ours=OURS)}.")
 
 
@@ -154,6 +163,22 @@ def _command(
 def _remarks(home: Path) -> list[str]:
     path = home / REMARKS
     return [path.read_text(encoding="utf-8")] if path.exists() else []
+
+
+def _growth(out: Path, *, measured: bool, quick: bool) -> list[str]:
+    """Return how cost grows, as measured now or before, and draw it."""
+    from manylabel.experiments.growth import measure
+    from manylabel.experiments.growth_page import draw, report
+    from manylabel.experiments.ledger import Ledger
+
+    path = out / "growth.jsonl"
+    if measured:
+        measure(path, quick=quick, tell=note)
+    if not path.exists():
+        return []
+    lines = list(Ledger(path).records.values())
+    pictures = [f"![{each.stem}]({each.name})" for each in draw(lines, out)]
+    return [report(lines), "`manylabel bench --growth --data DATA`", *pictures]
 
 
 def _tell(done: int, total: int, record: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from manylabel.data import write
+from manylabel.experiments import growth
 from manylabel.experiments.contest import peers
 
 PEER = """
@@ -131,3 +132,18 @@ def test_without_a_clone_the_command_says_what_it_needs(cli, tmp_path, monkeypat
     outcome = cli("bench", "--data", tmp_path)
     assert outcome.status == 2
     assert "bench needs a clone of the repository" in outcome.err
+
+
+def test_growth_is_a_section_once_it_was_measured(bench, place, monkeypatch):
+    sizes = {name: (300, 600) for name in ("rows", "features", "labels")}
+    monkeypatch.setattr(growth, "QUICK_SIZES", sizes)
+    monkeypatch.setattr(growth, "USUAL", dict.fromkeys(sizes, 300))
+    monkeypatch.setattr(growth, "LEARNERS", {"PowersetTree": ...})
+    outcome = bench("other", "--quick", "--growth")
+    assert outcome.status == 0
+    assert "PowersetTree, 300 rows" in outcome.err
+    bench("other", "--quick")  # measured before
+    page = (place / "out/benchmarks.md").read_text()
+    assert page.index("## Why") < page.index("## How cost grows")
+    assert "![growth-labels](growth-labels.png)" in page
+    assert (place / "out/growth-labels.png").exists()

@@ -53,14 +53,15 @@ Cache = Annotated[
     Path,
     typer.Option(metavar="DIR", help="Where peers are installed, and rows converted."),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="A short form, of one small set.")]
 Growth = Annotated[
     bool,
     typer.Option(
         "--growth",
-        help="Also measure how our cost grows with rows, features and labels.",
+        help="Measure also how our cost grows with rows, features and labels, which "
+        "takes hours.",
     ),
 ]
+Quick = Annotated[bool, typer.Option("--quick", help="A short form, of one small set.")]
 
 
 def bench(
@@ -72,8 +73,8 @@ def bench(
     limit: Limit = 10,
     out: Out = Path("bench"),
     cache: Cache = Path("~/.cache/manylabel"),
-    quick: Quick = False,
     growth: Growth = False,
+    quick: Quick = False,
     json: options.Json = False,
 ) -> None:
     """Install peers, run them and us in turn on the same rows, and print the ratios.
@@ -117,8 +118,8 @@ def bench(
         print_json(_figures(results))
     else:
         _show(results)
-    command = _command(peers or [], sets, repeats, quick=quick)
-    more = [*_remarks(HOME), *_growth(out, measured=growth, quick=quick)]
+    command = _command(peers or [], sets, repeats, growth=growth, quick=quick)
+    more = [*_remarks(HOME), *_growth(out, growth, quick=quick)]
     contents = Contents(command, results, taking_part, lost, more)
     note(f"note: wrote {publish(contents, out, ours=OURS)}.")
 
@@ -150,12 +151,18 @@ def _wanted(
 
 
 def _command(
-    peers: Sequence[str], sets: str | None, repeats: int | None, *, quick: bool
+    peers: Sequence[str],
+    sets: str | None,
+    repeats: int | None,
+    *,
+    growth: bool,
+    quick: bool,
 ) -> str:
     """Return what to type for the same page, wherever the data are."""
     parts = ["manylabel bench", *peers]
     parts += [f"--sets {sets}"] if sets else []
     parts += [f"--repeats {repeats}"] if repeats else []
+    parts += ["--growth"] if growth else []
     parts += ["--quick"] if quick else []
     return " ".join([*parts, "--data DATA"])
 
@@ -165,20 +172,20 @@ def _remarks(home: Path) -> list[str]:
     return [path.read_text(encoding="utf-8")] if path.exists() else []
 
 
-def _growth(out: Path, *, measured: bool, quick: bool) -> list[str]:
-    """Return how cost grows, as measured now or before, and draw it."""
+def _growth(out: Path, measured: bool, *, quick: bool) -> list[str]:
+    """Return the section about growth, if any was measured now or before."""
+    from manylabel.experiments.contest.publishing import publish_growth
     from manylabel.experiments.growth import measure
-    from manylabel.experiments.growth_page import draw, report
     from manylabel.experiments.ledger import Ledger
 
     path = out / "growth.jsonl"
     if measured:
         measure(path, quick=quick, tell=note)
-    if not path.exists():
-        return []
-    lines = list(Ledger(path).records.values())
-    pictures = [f"![{each.stem}]({each.name})" for each in draw(lines, out)]
-    return [report(lines), "`manylabel bench --growth --data DATA`", *pictures]
+    return (
+        [publish_growth(list(Ledger(path).records.values()), out)]
+        if path.exists()
+        else []
+    )
 
 
 def _tell(done: int, total: int, record: Mapping[str, Any]) -> None:

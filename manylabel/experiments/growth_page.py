@@ -81,6 +81,8 @@ def draw(lines: Iterable[Record], folder: Path) -> list[Path]:
     lines, paths = list(lines), []
     for grows in USUAL:
         curves = {name: _curve(lines, name, grows) for name in LEARNERS}
+        if not any(curves.values()):  # not measured yet
+            continue
         paths.append(folder / f"growth-{grows}.png")
         panels = partial(_draw, curves=curves, grows=grows)
         write_figure(paths[-1], (19, 9), f"How cost grows with {grows}", panels)

@@ -6,9 +6,11 @@ import shutil
 import pytest
 
 from manylabel.data import write
-from manylabel.experiments import growth
+from manylabel.experiments import growth, growth_page
 from manylabel.experiments.contest import peers
+from manylabel.experiments.ledger import Ledger
 
+MACHINE = {"processor": "A", "cores": 2, "system": "Linux", "python": "3.11"}
 PEER = """
 import numpy as np
 
@@ -134,16 +136,28 @@ def test_without_a_clone_the_command_says_what_it_needs(cli, tmp_path, monkeypat
     assert "bench needs a clone of the repository" in outcome.err
 
 
-def test_growth_is_a_section_once_it_was_measured(bench, place, monkeypatch):
-    sizes = {name: (300, 600) for name in ("rows", "features", "labels")}
-    monkeypatch.setattr(growth, "QUICK_SIZES", sizes)
-    monkeypatch.setattr(growth, "USUAL", dict.fromkeys(sizes, 300))
-    monkeypatch.setattr(growth, "LEARNERS", {"PowersetTree": ...})
-    outcome = bench("other", "--quick", "--growth")
-    assert outcome.status == 0
-    assert "PowersetTree, 300 rows" in outcome.err
-    bench("other", "--quick")  # measured before
+def test_growth_is_a_section_with_plots_and_stays_on_the_page(
+    bench, place, monkeypatch
+):
+    def measure(path, *, quick, tell):
+        assert quick
+        for rows in (1_000, 2_000):
+            sizes = {"rows": rows, "features": 20_000, "labels": 1_000}
+            figures = dict.fromkeys(growth_page.MEASURES, 1.0)
+            line = {"key": str(rows), "learner": "FastXML", "grows": "rows"}
+            made_by = {"version": "1", "commit": "abc", "machine": MACHINE}
+            Ledger(path).append(line | sizes | figures | made_by)
+        tell("measured")
+
+    monkeypatch.setattr(growth, "measure", measure)
+    first = bench("other", "--growth", "--quick")
+    assert (first.status, "measured" in first.err) == (0, True)
     page = (place / "out/benchmarks.md").read_text()
-    assert page.index("## Why") < page.index("## How cost grows")
-    assert "![growth-labels](growth-labels.png)" in page
-    assert (place / "out/growth-labels.png").exists()
+    assert "$ manylabel bench other --growth --quick --data DATA" in page
+    section = page.split("## How cost grows")[1]
+    assert "2 runs by commit abc, on A (2 cores)" in section
+    assert "![growth with rows](growth-rows.png)" in section
+    assert (place / "out/growth-rows.png").exists()
+    again = bench("other", "--quick")
+    assert "measured" not in again.err
+    assert section in (place / "out/benchmarks.md").read_text()

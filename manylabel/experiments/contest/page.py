@@ -97,17 +97,16 @@ def made_by(runs: Sequence[Record]) -> str:
     if not runs:
         return "No run is finished."
     commits = dict.fromkeys(str(run["commit"]) for run in runs if run["commit"])
-    days = sorted({run["finished"][:10] for run in runs})
+    days = sorted({run["finished"][:10] for run in runs if "finished" in run})
     machines = dict.fromkeys(
         f"{run['machine']['processor']} ({run['machine']['cores']} cores), "
         f"{run['machine']['system']}, Python {run['machine']['python']}"
         for run in runs
     )
-    by = f" by commit {', '.join(commits)}" if commits else ""
-    return (
-        f"{len(runs):,} runs{by}, {' to '.join(dict.fromkeys((days[0], days[-1])))}, "
-        f"on {'; '.join(machines)}."
-    )
+    by = [f"by commit {', '.join(commits)}"] if commits else []
+    when = [" to ".join(dict.fromkeys((days[0], days[-1])))] if days else []
+    told = ", ".join([*by, *when, f"on {'; '.join(machines)}"])
+    return f"{len(runs):,} runs {told}."
 
 
 def _peers(peers: Sequence[Peer], results: Iterable[Result]) -> str:

@@ -1,10 +1,13 @@
 """Writes the page and the plots of a contest to a folder."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from manylabel.data.writing import replacing_text
-from manylabel.experiments.contest.page import Contents, write_page
+from manylabel.experiments import growth_page
+from manylabel.experiments.contest.page import Contents, made_by, write_page
 from manylabel.experiments.contest.plots import draw
+from manylabel.experiments.ledger import Record
 
 
 def publish(contents: Contents, out: Path, *, ours: str) -> Path:
@@ -31,3 +34,11 @@ def publish(contents: Contents, out: Path, *, ours: str) -> Path:
     with replacing_text(page) as text:
         text.write(write_page(contents, pictures))
     return page
+
+
+def publish_growth(lines: Sequence[Record], out: Path) -> str:
+    """Draw how cost grows; return the section about it, which shows the plots."""
+    out.mkdir(parents=True, exist_ok=True)
+    drawn = growth_page.draw(lines, out)
+    pictures = [f"![{path.stem.replace('-', ' with ')}]({path.name})" for path in drawn]
+    return "\n\n".join([growth_page.report(lines), made_by(lines), *pictures])

@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import manylabel
+from manylabel.experiments.trial import CLASSES
 
-PACKAGE = Path(manylabel.__file__).parent
+PACKAGE = Path(__file__).parents[2]
 
 
 def sources(learner: str) -> list[Path]:
@@ -18,7 +18,7 @@ def sources(learner: str) -> list[Path]:
     >>> "base.py" in files, "_fast_xml.py" in files
     (True, False)
     """
-    waiting, found = [getattr(manylabel, learner).__module__], dict[str, Path]()
+    waiting, found = [CLASSES[learner].__module__], dict[str, Path]()
     while waiting:
         name = waiting.pop()
         path = _file(name)
@@ -41,6 +41,6 @@ def _imports(path: Path) -> Iterator[str]:
     """Yield what may be a module of ours."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
-            if node.module.partition(".")[0] == manylabel.__name__:
+            if node.module.partition(".")[0] == PACKAGE.name:
                 yield node.module
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)

@@ -6,13 +6,14 @@ point that is there is not measured again. ``growth_page`` shows the lines.
 """
 
 import json
-import subprocess
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 
 from manylabel._version import __version__
+from manylabel.experiments.contest.limits import run_limited
 from manylabel.experiments.growth_point import LEARNERS, write_corpus
 from manylabel.experiments.ledger import Ledger, Record
 from manylabel.experiments.machine import commit, machine
@@ -30,7 +31,8 @@ QUICK_SIZES = {
 }
 # Where labels grow, these have fewer rows: each row costs them as much as all labels.
 FEWER_ROWS = {"OneVsRest": 4_000, "CSDPP": 1_000}
-MOST_SECONDS = 1_200  # of a point; a curve ends with one that would take longer
+MOST_SECONDS = 1_200  # CPU time of a point; a curve ends with one that takes longer
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 def measure(
@@ -92,22 +94,28 @@ def _measured(point: Record, folder: Path) -> Record:
     if not data.exists():
         write_corpus(point, data)
     made_by = {"version": __version__, "commit": commit(), "machine": machine()}
+    return point | _run(point, data, folder / "figures.json") | made_by
+
+
+def _run(point: Record, data: Path, figures: Path) -> Record:
+    """Return what a process of its own found, or why it did not."""
     command = [sys.executable, "-m", "manylabel.experiments.growth_point"]
-    try:
-        ended = subprocess.run(
-            [*command, json.dumps(point), str(data)],
-            capture_output=True,
-            text=True,
-            timeout=MOST_SECONDS,
-            check=True,
-        )
-    except subprocess.TimeoutExpired:
-        return point | {"reason": f"more than {MOST_SECONDS} s"} | made_by
-    except subprocess.CalledProcessError as error:
-        said = error.stderr.strip().splitlines() or [f"signal {-error.returncode}"]
-        return point | {"reason": said[-1]} | made_by
-    figures: Record = json.loads(ended.stdout)
-    return point | figures | made_by
+    with TemporaryFile() as told:
+        try:
+            status = run_limited(
+                [*command, json.dumps(point), str(data), str(figures)],
+                MOST_SECONDS,
+                stderr=told,
+                env=os.environ | ONE_THREAD,
+            )
+        except TimeoutError:
+            return {"reason": f"more than {MOST_SECONDS} s"}
+        told.seek(0)
+        said = told.read().decode(errors="replace").strip().splitlines()
+    if status:
+        return {"reason": said[-1] if said else f"ended with {status}"}
+    found: Record = json.loads(figures.read_text())
+    return found
 
 
 def _sentence(line: Record) -> str:

@@ -1,8 +1,8 @@
 """What it takes to train and to predict at one size, in a process of its own.
 
-``growth`` runs ``python -m manylabel.experiments.growth_point POINT FOLDER``, which
-prints JSON. Memory that a process once had is seldom given back: in one process, every
-peak would be that of the largest size so far.
+``growth`` runs ``python -m manylabel.experiments.growth_point POINT FOLDER FILE``, as
+memory that a process once had is seldom given back: in one process, every peak would be
+that of the largest size so far.
 """
 
 import json
@@ -111,4 +111,5 @@ def _forget_peak() -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measured(json.loads(sys.argv[1]), Path(sys.argv[2]))))
+    figures = measured(json.loads(sys.argv[1]), Path(sys.argv[2]))
+    Path(sys.argv[3]).write_text(json.dumps(figures))

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import manylabel as ml
 from manylabel.data import Dataset, make_corpus, write
 from manylabel.experiments.catalogue import Catalogue
-from manylabel.experiments.contest import environments
+from manylabel.experiments.contest import environments, limits
 from manylabel.experiments.contest.contest import Contest, plan
 from manylabel.experiments.contest.environments import Environments, last_line
 from manylabel.experiments.contest.judging import judge
@@ -179,15 +179,32 @@ def test_a_failure_is_told_and_others_go_on(edited, contest, trace):
     assert trace()[3:] == ["ours 0"]
 
 
-def test_who_takes_too_long_is_ended_and_not_tried_again(edited, contest, trace):
+def test_who_takes_too_long_is_ended_and_not_tried_again(
+    edited, contest, trace, monkeypatch
+):
+    monkeypatch.setattr(limits, "PATIENCE", 1000)  # however busy the machine is
     peers = edited("parameters = {", "parameters = { spins = true,")
     for _ in range(2):
         limited = contest(limit=2)
         limited.run(plan(peers, {"tiny": 2}))
-        assert limited.failures == {("ours", "tiny"): "took over 0.0333333 minutes"}
+        assert limited.failures == {
+            ("ours", "tiny"): "took over 0.0333333 minutes of CPU time"
+        }
     assert trace() == ["ours 0", "theirs 0", "theirs 1"]
     contest(limit=3).run(plan(peers, {"tiny": 1}))
     assert trace()[3:] == ["ours 0"]
+
+
+def test_a_machine_that_is_too_busy_is_no_fault_of_the_peer(
+    edited, contest, monkeypatch
+):
+    monkeypatch.setattr(limits, "PATIENCE", 0.02)
+    peers = edited("parameters = {", "parameters = { spins = true,")
+    for _ in range(2):  # it is tried again
+        hasty = contest(limit=60)
+        hasty.run(plan(peers[:1], {"tiny": 2}))
+        reason = "did not end within 0.02 minutes on a busy machine"
+        assert hasty.failures == {("ours", "tiny"): reason}
 
 
 def test_a_file_that_is_no_peer_fails(home, contest):

@@ -144,7 +144,7 @@ class Contest:
         try:
             values = self._measure(bout)
         except TimeoutError:
-            minutes = f"took over {self.limit / 60:g} minutes"
+            minutes = f"took over {self.limit / 60:g} minutes of CPU time"
             record |= {"failure": minutes, "limit": self.limit}
         except PeerError as error:
             record |= {"failure": str(error)}

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from manylabel.experiments.contest.peers import PeerError
+
 PATIENCE = 4  # times the limit, on the clock: other work slows a program, and some hang
 PAUSE = 0.1  # seconds between two looks at it
 
@@ -33,7 +35,9 @@ def run_limited(
     Raises
     ------
     TimeoutError
-        If it was ended.
+        If its CPU time was over.
+    PeerError
+        If it did not come to an end for other reasons, such as other work.
     """
     start = time.monotonic()
     with subprocess.Popen(
@@ -44,12 +48,18 @@ def run_limited(
                 try:
                     return process.wait(PAUSE)
                 except subprocess.TimeoutExpired:
-                    clock = time.monotonic() - start
-                    if max(_cpu_seconds(process.pid), clock / PATIENCE) > limit:
-                        raise TimeoutError from None
+                    _check(process.pid, time.monotonic() - start, limit)
         except BaseException:
             process.kill()
             raise
+
+
+def _check(pid: int, clock: float, limit: float) -> None:
+    if _cpu_seconds(pid) > limit:
+        raise TimeoutError
+    if clock > PATIENCE * limit:
+        minutes = PATIENCE * limit / 60
+        raise PeerError(f"did not end within {minutes:g} minutes on a busy machine")
 
 
 def _cpu_seconds(pid: int) -> float:

@@ -4,7 +4,7 @@ JOB is a JSON file (see ``Job``). The file of a peer in this folder has an ``Ent
 
 - ``Entrant(job)`` brings the training rows into the form that the peer's calls take;
 - ``train()`` learns them; returns how many, if it did not come to the end;
-- ``save()`` writes the model to ``job.model``;
+- ``save()`` writes the model to ``job.model``: as data, never as code;
 - ``rows(X)`` brings rows to predict into the form that the peer's calls take;
 - ``predict(rows)`` returns the best ``job.k`` labels: a sparse matrix of scores, or a
   list of pairs (label, score) for each row;
@@ -63,6 +63,15 @@ class Job:
     def test(self) -> sp.csr_matrix:
         """Return the test rows."""
         return self._rows("test_X")
+
+    def keep(self, **arrays: Any) -> None:
+        """Write the arrays of a model, for peers whose own way to save is pickle."""
+        np.savez(self.model / "model.npz", **arrays)
+
+    def best(self, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Return pairs of label and score from the scores of all labels."""
+        top = np.argpartition(scores, -self.k, axis=1)[:, -self.k :]
+        return np.stack([labels[top], np.take_along_axis(scores, top, axis=1)], axis=2)
 
     def _rows(self, name: str) -> sp.csr_matrix:
         X = self._read(name)

@@ -5,7 +5,6 @@ of all of them. Its weights are dense, and so is what it predicts: the best labe
 picked by NumPy.
 """
 
-import pickle
 from typing import Any
 
 import libmultilabel.linear as linear
@@ -25,13 +24,12 @@ class Entrant:
         )
 
     def save(self) -> None:
-        with open(self.job.model / "model.pickle", "wb") as file:
-            pickle.dump(self.model, file)
+        weights, thresholds = self.model.weights, self.model.thresholds
+        self.job.keep(weights=np.asarray(weights), thresholds=thresholds)
 
     def rows(self, X: Any) -> Any:
         return X.astype(np.float64)
 
     def predict(self, X: Any) -> Any:
         scores = linear.predict_values(self.model, X)
-        best = np.argpartition(scores, -self.job.k, axis=1)[:, -self.job.k :]
-        return np.stack([best, np.take_along_axis(scores, best, axis=1)], axis=2)
+        return self.job.best(scores, np.arange(scores.shape[1]))

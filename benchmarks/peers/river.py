@@ -4,7 +4,6 @@ Quicker than its own wrappers for several labels. It stops when ``seconds`` are 
 is judged by what it has learnt so far.
 """
 
-import pickle
 import time
 from heapq import nlargest
 from operator import itemgetter
@@ -41,8 +40,13 @@ class Entrant:
         return done
 
     def save(self) -> None:
-        with open(self.job.model / "model.pickle", "wb") as file:
-            pickle.dump(self.models, file)
+        models = self.models.values()
+        self.job.keep(
+            features=np.concatenate([list(m.weights) for m in models]),
+            weights=np.concatenate([list(m.weights.values()) for m in models]),
+            counts=[len(m.weights) for m in models],
+            intercept=[m.intercept for m in models],
+        )
 
     def rows(self, X: Any) -> list[dict[int, float]]:
         spans = zip(X.indptr[:-1], X.indptr[1:], strict=True)

@@ -46,6 +46,22 @@ def test_each_peer_has_a_file_that_meets_the_contract(name):
     assert REAL.peers[name].threads
 
 
+@pytest.mark.parametrize("name", REAL.peers)
+def test_a_saved_model_is_data_and_not_code(name):
+    assert "pickle" not in REAL.peers[name].path.read_text()
+
+
+def test_the_best_labels_are_picked_from_all_scores(contract):
+    job = contract.Job.__new__(contract.Job)
+    job.k = 2
+    scores = np.array([[0.1, 0.9, -1.0, 0.5], [3.0, 1.0, 2.0, 0.0]])
+    found = job.best(scores, np.array([4, 5, 6, 7]))
+    assert [sorted(map(tuple, row)) for row in found.tolist()] == [
+        [(5, 0.9), (7, 0.5)],
+        [(4, 3.0), (6, 2.0)],
+    ]
+
+
 def test_data_sets_are_those_of_the_catalogue():
     known = files.read(files.HOME / "data.toml")
     assert REAL.sets.keys() <= known.keys()

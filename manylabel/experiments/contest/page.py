@@ -39,9 +39,9 @@ MEANING = """\
   one row each. The best {depth} labels are asked for.
 - *ratio* is the peer's time over that of the entrant of ours named with it: **above 1,
   ours is quicker**.
-- *model MB* is what the peer's own way to save takes on disk. *peak MB* is how much
-  larger the process was at its largest moment in training than just before, with the
-  library and the rows loaded.
+- *model MB* is what the peer's own way to save takes on disk; where that is pickle, its
+  weights as arrays. *peak MB* is how much larger the process was at its largest moment
+  in training than just before, with the library and the rows loaded.
 - P@k and PSP@k are in percent, by our own code for all, from the best {depth} labels;
   PSP@k is over the best attainable, with propensities by the counts of the training
   rows."""

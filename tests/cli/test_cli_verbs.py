@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from manylabel.baselines import _one_vs_rest, _rare
 from manylabel.cli import inputs
 from manylabel.data import read, write
 
@@ -140,6 +141,18 @@ def test_formats_can_be_forced(cli, files, tmp_path):
     assert out.read_text().startswith("300 ")
     outcome = cli("describe", files / "train.txt", "--from", "foo")
     assert (outcome.status, "format must be one of" in outcome.err) == (2, True)
+
+
+def test_warmup_learns_rare_labels_too(cli, monkeypatch):
+    learnt = []
+
+    def fit_rare(shared, labels, prune):
+        learnt.append(labels.tolist())
+        return _rare.fit_rare(shared, labels, prune)
+
+    monkeypatch.setattr(_one_vs_rest, "fit_rare", fit_rare)
+    assert cli("warmup").status == 0
+    assert learnt == [[0]] * 3  # for each kind of arrays
 
 
 def test_warmup_tells_how_long_it_took(cli):

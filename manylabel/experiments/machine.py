@@ -4,9 +4,11 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -42,6 +44,21 @@ def machine() -> dict[str, str | int]:
         "python": platform.python_version(),
     }
     return found | {name: version(name) for name in LIBRARIES}
+
+
+def made_by(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Say by which commits, when and on which machines runs were made."""
+    commits = dict.fromkeys(str(run["commit"] or run["version"]) for run in runs)
+    days = sorted({run["finished"][:10] for run in runs if "finished" in run})
+    machines = dict.fromkeys(_described(**run["machine"]) for run in runs)
+    when = [" to ".join(dict.fromkeys((days[0], days[-1])))] if days else []
+    by = f"by commit {', '.join(commits)}"
+    return ", ".join([by, *when, f"on {'; '.join(machines)}"])
+
+
+def _described(processor: str, cores: int, system: str, **libraries: str) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in libraries.items())
+    return f"{processor} ({cores} cores), {system}, {versions}"
 
 
 def _processor() -> str:

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from manylabel.experiments.figure import Figure
 from manylabel.experiments.ledger import Record
+from manylabel.experiments.machine import made_by
 from manylabel.experiments.source import Source
 from manylabel.experiments.table import Table
 from manylabel.experiments.verdict import NOT_RUN, VERDICTS, Cell
@@ -64,7 +65,7 @@ def write_page(
         "# Results",
         INTRODUCTION,
         f"```console\n$ {command.format('')}\n```",
-        _made_by(records),
+        _runs(records),
     ]
     tables = [each for each in sections if isinstance(each.spec, Table)]
     parts += [_summary(tables), _absent(lost)]
@@ -178,26 +179,15 @@ def _absent(lost: Sequence[Source]) -> str:
     )
 
 
-def _made_by(records: Mapping[str, Record]) -> str:
-    """Say by which commits, on which machines, and in how long the runs were made."""
+def _runs(records: Mapping[str, Record]) -> str:
+    """Say how many runs there are, and what made them."""
     runs = list(records.values())
     if not runs:
         return "No run is finished."
-    commits = dict.fromkeys(str(run["commit"] or run["version"]) for run in runs)
     minutes = sum(run["seconds"] for run in runs) / 60
-    machines = dict.fromkeys(_describe(run["machine"]) for run in runs)
-    days = sorted({run["finished"][:10] for run in runs})
     return (
-        f"{len(runs):,} runs in {minutes:,.0f} minutes of one process, "
-        f"{' to '.join(dict.fromkeys((days[0], days[-1])))}, by commit "
-        f"{', '.join(commits)} on {'; '.join(machines)}."
+        f"{len(runs):,} runs in {minutes:,.0f} minutes of one process, {made_by(runs)}."
     )
-
-
-def _describe(machine: Mapping[str, str | int]) -> str:
-    name, cores, *rest = machine.items()
-    libraries = ", ".join(f"{name} {value}" for name, value in rest[1:])
-    return f"{name[1]} ({cores[1]} cores), {rest[0][1]}, {libraries}"
 
 
 def rows_of(cells: Iterable[Cell]) -> Iterator[dict[str, object]]:

@@ -15,6 +15,7 @@ from manylabel.experiments.contest.ratios import (
     write_table,
 )
 from manylabel.experiments.ledger import Record
+from manylabel.experiments.machine import made_by
 from manylabel.experiments.page import markdown
 
 INTRODUCTION = """\
@@ -79,7 +80,7 @@ def write_page(contents: Contents, pictures: Mapping[str, str]) -> str:
         "# Benchmarks",
         INTRODUCTION,
         f"```console\n$ {contents.command}\n```",
-        made_by([run for result in results for run in result.runs]),
+        tell_runs([run for result in results for run in result.runs]),
         MEANING.format(singles=SINGLES, depth=DEPTH),
         "## Who takes part\n\n" + _peers(contents.peers, results),
         _sets(contents),
@@ -92,21 +93,9 @@ def write_page(contents: Contents, pictures: Mapping[str, str]) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
 
 
-def made_by(runs: Sequence[Record]) -> str:
-    """Say by which commits, when and on which machines the runs were made."""
-    if not runs:
-        return "No run is finished."
-    commits = dict.fromkeys(str(run["commit"]) for run in runs if run["commit"])
-    days = sorted({run["finished"][:10] for run in runs if "finished" in run})
-    machines = dict.fromkeys(
-        f"{run['machine']['processor']} ({run['machine']['cores']} cores), "
-        f"{run['machine']['system']}, Python {run['machine']['python']}"
-        for run in runs
-    )
-    by = [f"by commit {', '.join(commits)}"] if commits else []
-    when = [" to ".join(dict.fromkeys((days[0], days[-1])))] if days else []
-    told = ", ".join([*by, *when, f"on {'; '.join(machines)}"])
-    return f"{len(runs):,} runs {told}."
+def tell_runs(runs: Sequence[Record]) -> str:
+    """Say how many runs there are, and what made them."""
+    return f"{len(runs):,} runs {made_by(runs)}." if runs else "No run is finished."
 
 
 def _peers(peers: Sequence[Peer], results: Iterable[Result]) -> str:

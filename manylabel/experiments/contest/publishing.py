@@ -5,7 +5,7 @@ from pathlib import Path
 
 from manylabel.data.writing import replacing_text
 from manylabel.experiments import growth_page
-from manylabel.experiments.contest.page import Contents, made_by, write_page
+from manylabel.experiments.contest.page import Contents, tell_runs, write_page
 from manylabel.experiments.contest.plots import draw
 from manylabel.experiments.ledger import Record
 
@@ -41,4 +41,4 @@ def publish_growth(lines: Sequence[Record], out: Path) -> str:
     out.mkdir(parents=True, exist_ok=True)
     drawn = growth_page.draw(lines, out)
     pictures = [f"![{path.stem.replace('-', ' with ')}]({path.name})" for path in drawn]
-    return "\n\n".join([growth_page.report(lines), made_by(lines), *pictures])
+    return "\n\n".join([growth_page.report(lines), tell_runs(lines), *pictures])

@@ -24,14 +24,6 @@ Peers = Annotated[
         "take part always.",
     ),
 ]
-Data = Annotated[
-    Path,
-    typer.Option(
-        metavar="DIR",
-        envvar="MANYLABEL_DATA",
-        help="Where the data sets are, as their publishers have them; subfolders too.",
-    ),
-]
 Sets = Annotated[
     str | None,
     typer.Option(metavar="NAME,NAME,...", help="Data sets; all of peers.toml."),
@@ -67,7 +59,7 @@ Quick = Annotated[bool, typer.Option("--quick", help="A short form, of one small
 def bench(
     peers: Peers = None,
     *,
-    data: Data,
+    data: options.DataFolder,
     sets: Sets = None,
     repeats: Repeats = None,
     limit: Limit = 10,
@@ -97,8 +89,7 @@ def bench(
     check_matplotlib()
     programme = read_programme(HOME)
     taking_part = _chosen(programme, peers or [])
-    if not data.is_dir():
-        raise ValueError(f"--data must be a folder. Got {str(data)!r}.")
+    options.check_data_folder(data)
     catalogue = Catalogue(data)
     wanted = _wanted(programme, sets, repeats, quick=quick)
     missing = {name: catalogue[name] for name in wanted if catalogue[name].missing}

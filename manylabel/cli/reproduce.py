@@ -26,14 +26,6 @@ Name = Annotated[
         metavar="[TABLE]]", help="A table or figure of it, as table-12 or figure-2."
     ),
 ]
-Data = Annotated[
-    Path,
-    typer.Option(
-        metavar="DIR",
-        envvar="MANYLABEL_DATA",
-        help="Where the data sets are, as their publishers have them; subfolders too.",
-    ),
-]
 Out = Annotated[
     Path,
     typer.Option(
@@ -52,7 +44,7 @@ def reproduce(
     paper: Paper = None,
     table: Name = None,
     *,
-    data: Data,
+    data: options.DataFolder,
     out: Out = Path("results"),
     quick: Quick = False,
     jobs: Jobs = -1,
@@ -72,8 +64,7 @@ def reproduce(
 
     _check(paper, table, files.papers())
     check_matplotlib()
-    if not data.is_dir():
-        raise ValueError(f"--data must be a folder. Got {str(data)!r}.")
+    options.check_data_folder(data)
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder. Got {str(out)!r}, a file.")
     reproduction = Reproduction(data, out, quick=quick)

@@ -94,6 +94,9 @@ class AnnotationTree(CodingTree):
     single labelset is a leaf, and every row gets it; a labelset seen once has a leaf of
     one row.
 
+    Where one side of a decision has more than 256 rows, and more than 8 for each of the
+    other side, it learns from so many of them, evenly spaced, which weigh what all do.
+
     The price of a wrong answer for label l is how much the row's cost grows if l alone
     is flipped, the rest of the row being as right as rows held out were: with n true
     labels, of which a share is found, and some number given for each. For F1 of about

@@ -15,6 +15,7 @@ from manylabel import _validation, parallel, persistence
 from manylabel._kernels import topk
 from manylabel._typing import CSR, Array, MatrixLike
 from manylabel.explanation import Explanation, Ranked
+from manylabel.lists import by_column
 
 # Scores are made for so many (row, label) pairs at a time: 1 MB stays in the cache.
 PAIRS_AT_ONCE = 1 << 18
@@ -136,13 +137,11 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
 
     def _topk(self, X: CSR, k: int) -> CSR:
         scores = self._scores(X)
-        k = min(k, scores.shape[1])
-        columns = np.empty((scores.shape[0], k), np.int64)
-        topk.dense_rows(scores, k, columns)
-        columns.sort(axis=1)
-        best = np.take_along_axis(scores, columns, axis=1)
-        indptr = np.arange(0, columns.size + 1, k)
-        return sp.csr_array((best.ravel(), columns.ravel(), indptr), scores.shape)
+        n_rows, n_labels = scores.shape
+        columns = np.empty((n_rows, min(k, n_labels)), np.int32)
+        best = np.empty(columns.shape, scores.dtype)
+        topk.best_of_rows(scores, columns, best)
+        return by_column(columns, best, n_labels)
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         """Cut rows so that the scores of a chunk are small; at least one chunk."""
@@ -153,7 +152,8 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         return max(1, len(self.classes_))
 
     def _known_features(self, X: MatrixLike) -> CSR:
-        check_is_fitted(self)
+        if not hasattr(self, "classes_"):  # the check alone takes 20 us
+            check_is_fitted(self)
         return _validation.features(self, X, reset=False)
 
     def _n_jobs(self) -> int | None:

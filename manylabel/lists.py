@@ -50,9 +50,10 @@ class Lists(NamedTuple):
 
 
 def by_column(columns: Array, scores: Array, n_labels: int) -> CSR:
-    """Return the labels of each row, listed in any order, as a CSR array."""
-    order = np.argsort(columns, axis=1)
-    columns = np.take_along_axis(columns, order, axis=1)
-    scores = np.take_along_axis(scores, order, axis=1)
+    """Return the labels of each row, listed in any order, as a CSR array.
+
+    Both are sorted in place.
+    """
+    topk.sort_by_column(columns, scores)
     indptr = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int32)
     return Lists(indptr, columns.ravel(), scores.ravel()).csr(n_labels)

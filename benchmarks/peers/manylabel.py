@@ -6,6 +6,9 @@ loads them once: a few rows are learnt and predicted for this before anything is
 
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 import manylabel as ml
 
 FEW = 50  # rows, that touch each kernel
@@ -31,7 +34,7 @@ class Entrant:
         self.model.save(self.job.model / "model")
 
     def rows(self, X: Any) -> Any:
-        return X
+        return sp.csr_array(X, dtype=np.float32)
 
     def predict(self, X: Any) -> Any:
         return self.model.predict_topk(X, self.job.k)

@@ -149,6 +149,18 @@ def collect_large(weights, lanes, threshold, names, w_indptr, w_indices, w_data)
 
 
 @kernel
+def unit_rows(x_indptr, x_data, out):
+    """Write the values of rows scaled to length 1; rows of zeros stay."""
+    for i in range(x_indptr.shape[0] - 1):
+        total = 0.0
+        for p in range(x_indptr[i], x_indptr[i + 1]):
+            total += np.float64(x_data[p]) * x_data[p]
+        scale = 1.0 / np.sqrt(total) if total > 0.0 else 1.0  # of 1e-40 finite
+        for p in range(x_indptr[i], x_indptr[i + 1]):
+            out[p] = x_data[p] * scale
+
+
+@kernel
 def squared_norms(x_indptr, x_data, out):
     """Write the squared length of each row into ``out``."""
     for i in range(out.shape[0]):

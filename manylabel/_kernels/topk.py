@@ -19,6 +19,23 @@ def dense_rows(scores, k, out_columns):
 
 
 @kernel
+def best_of_rows(scores, out_columns, out_scores):
+    """Write the best columns of each row of an array, and their scores."""
+    for i in range(scores.shape[0]):
+        best_positions(scores[i], out_columns.shape[1], out_columns[i])
+        for n in range(out_columns.shape[1]):
+            out_scores[i, n] = scores[i, out_columns[i, n]]
+
+
+@kernel
+def sort_by_column(columns, scores):
+    """Sort the columns of each row, and their scores with them, in place."""
+    for i in range(columns.shape[0]):
+        order = np.argsort(columns[i])
+        columns[i], scores[i] = columns[i][order], scores[i][order]
+
+
+@kernel
 def csr_rows(s_indptr, s_indices, s_data, k, out_columns):
     """Write the ``k`` best stored columns of each CSR row, padded with -1.
 

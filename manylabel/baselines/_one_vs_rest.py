@@ -117,7 +117,10 @@ class OneVsRest(BatchClassifier):
         self.random_state = random_state
 
     def _learn(self, X: CSR, Y: CSR) -> None:
-        rows, by_label = _unit_rows(X) if self.normalize else X, Y.tocsc()
+        rows, by_label = X, Y.tocsc()
+        if self.normalize:
+            parts = (_unit_values(X), X.indices, X.indptr)
+            rows = sp.csr_array(parts, shape=X.shape)
         counts = np.diff(by_label.indptr)
         # Labels of like frequency take a like number of passes.
         seen = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
@@ -139,11 +142,11 @@ class OneVsRest(BatchClassifier):
         self._gather([block for blocks in fitted for block in blocks])
 
     def _scores(self, X: CSR) -> Array:
-        rows = _unit_rows(X) if self.normalize else X
+        values = _unit_values(X) if self.normalize else X.data
         out = np.empty((X.shape[0], len(self.classes_)), np.float32)
         W = self.weights_
         linear.scores(
-            *(rows.indptr, rows.indices, rows.data),
+            *(X.indptr, X.indices, values),
             *(W.indptr, W.indices, W.data, self.intercept_, out),
         )
         return out
@@ -207,13 +210,11 @@ class OneVsRest(BatchClassifier):
         }
 
 
-def _unit_rows(X: CSR) -> CSR:
-    """Return ``X`` with rows of length 1; rows of zeros stay; indices are shared."""
-    norms = np.empty(X.shape[0])
-    linear.squared_norms(X.indptr, X.data, norms)
-    scale = 1 / np.sqrt(norms, where=norms > 0, out=np.ones_like(norms))
-    data = X.data * np.repeat(scale, np.diff(X.indptr))  # float64: 1 / 1e-40 is finite
-    return sp.csr_array((data.astype(np.float32), X.indices, X.indptr), shape=X.shape)
+def _unit_values(X: CSR) -> Singles:
+    """Return the values of ``X`` with rows of length 1; rows of zeros stay."""
+    values = np.empty(len(X.data), np.float32)
+    linear.unit_rows(X.indptr, X.data, values)
+    return values
 
 
 def _frequent_first(X: CSR) -> tuple[CSR, Array]:

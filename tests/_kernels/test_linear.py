@@ -130,3 +130,20 @@ def test_scores_are_the_matrix_product(problem):
         *(by_feature.indptr, by_feature.indices, by_feature.data, intercept, out),
     )
     assert_allclose(out, X @ W + intercept, rtol=1e-4, atol=1e-5)
+
+
+@given(problems())
+def test_unit_rows(problem):
+    X = sp.csr_array(problem[0])
+    out = np.empty_like(X.data)
+    linear.unit_rows(X.indptr, X.data, out)
+    length = np.linalg.norm(problem[0].astype(float), axis=1)
+    expected = problem[0] / np.where(length > 0, length, 1)[:, None]
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    assert_allclose(out, expected[rows, X.indices], rtol=1e-6)
+
+
+def test_rows_of_tiny_values_reach_length_1():
+    out = np.empty(2, np.float32)
+    linear.unit_rows(np.array([0, 2]), np.array([3e-40, 4e-40], np.float32), out)
+    assert_allclose(out, [0.6, 0.8], rtol=1e-4)

@@ -32,6 +32,18 @@ def test_dense_rows_follow_a_full_sort(scores, k):
     )
 
 
+@given(ROWS, st.integers(0, 30))
+def test_the_best_of_rows_sorted_by_column(scores, k):
+    k = min(k, scores.shape[1])
+    columns, best = np.empty((len(scores), k), np.int32), np.empty((len(scores), k))
+    topk.best_of_rows(scores, columns, best)
+    topk.sort_by_column(columns, best)
+    names = range(scores.shape[1])
+    expected = [sorted(reference(row, names, k)) for row in scores]
+    assert_array_equal(columns, np.reshape(expected, columns.shape))
+    assert_array_equal(best, np.take_along_axis(scores, columns, axis=1))
+
+
 @given(ROWS, st.integers(0, 35), st.integers(0, 2**32 - 1))
 def test_csr_rows_rank_what_is_stored(scores, k, seed):
     stored = np.random.default_rng(seed).random(scores.shape) < 0.5

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
+from sklearn.preprocessing import normalize
 
 from manylabel import OneVsRest, make_corpus
 from manylabel.baselines import _one_vs_rest, _rare
@@ -114,7 +115,7 @@ def corpus():
 
 def sum_of_objectives(model, X, Y):
     weights = np.vstack([model.weights_.toarray(), model.intercept_]).astype(float)
-    scores = _one_vs_rest._unit_rows(X) @ weights[:-1] + weights[-1]
+    scores = normalize(X) @ weights[:-1] + weights[-1]
     slack = np.maximum(0, 1 - (2 * Y - 1) * scores)
     return (weights**2).sum() / 2 + (slack**2).sum()
 

@@ -1,0 +1,61 @@
+"""Whether rows can be used as they are: SciPy and NumPy say the same."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manylabel import OneVsRest
+from manylabel._kernels import csr
+
+SMALL = st.integers(-1, 4)
+VALUES = st.sampled_from([0.0, 1.5, -2.0, np.nan, np.inf])
+
+
+def is_sound(indptr, indices, data, n_columns):
+    """Ask SciPy and NumPy."""
+    if indptr[-1] != len(indices):  # SciPy would cut what is too much
+        return False
+    try:
+        matrix = sp.csr_array((data, indices, indptr), (len(indptr) - 1, n_columns))
+        matrix.check_format(full_check=True)
+    except ValueError:
+        return False
+    return bool(matrix.has_canonical_format and np.isfinite(data).all())
+
+
+@given(
+    st.lists(SMALL, min_size=1, max_size=4),
+    st.lists(st.tuples(SMALL, VALUES), max_size=4),
+    st.booleans(),
+)
+def test_soundness(indptr, entries, is_full):
+    if is_full:  # most lists of starts would be wrong at once
+        indptr = sorted({0, *(max(0, p) for p in indptr), len(entries)})
+        indptr = [min(p, len(entries)) for p in indptr]
+    indptr = np.array(indptr, np.int32)
+    indices = np.array([column for column, _ in entries], np.int32)
+    data = np.array([value for _, value in entries], np.float32)
+    found = csr.is_sound(indptr, indices, data, 4)
+    assert found == is_sound(indptr, indices, data, 4)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"), [("data", np.nan), ("indices", 7), ("indptr", 1)]
+)
+def test_rows_that_are_not_sound_are_refused(part, value):
+    model = OneVsRest().fit(sp.csr_array(np.eye(3)), np.eye(3))
+    row = sp.csr_array(np.ones((1, 3), np.float32))
+    assert model.predict_topk(row, 1).nnz == 1
+    getattr(row, part)[0] = value
+    with pytest.raises(ValueError, match="X must"):
+        model.predict_topk(row, 1)
+
+
+def test_rows_of_another_order_are_sorted_in_a_copy():
+    model = OneVsRest().fit(sp.csr_array(np.eye(3)), np.eye(3))
+    parts = np.array([1, 9], np.float32), np.array([2, 0], np.int32), np.array([0, 2])
+    row = sp.csr_array((parts[0], parts[1], parts[2].astype(np.int32)), (1, 3))
+    assert model.predict_topk(row, 1).indices.tolist() == [0]
+    assert row.indices.tolist() == [2, 0]

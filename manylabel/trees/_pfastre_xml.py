@@ -1,5 +1,6 @@
 """PfastreXML."""
 
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -135,9 +136,14 @@ class PfastreXML(PfastXML):
     """
 
     alpha_: float
+    tail_number_: Array
+    tail_n_wide_: int
     tail_starts_: Array
-    tail_labels_: Array
+    tail_numbers_: Array
     tail_values_: Array
+    tail_own_starts_: Array
+    tail_own_features_: Array
+    tail_own_values_: Array
     tail_scale_: Singles
     tail_constant_: Singles
     tail_square_: Singles
@@ -200,7 +206,8 @@ class PfastreXML(PfastXML):
             Has this forest's parameters but for ``n_trees``, and what it chose.
         """
         model = super().merged(other)
-        if not all(map(np.array_equal, self._tail(), other._tail())):
+        pairs: Iterable[tuple[Any, Any]] = zip(self._tail(), other._tail(), strict=True)
+        if not all(np.array_equal(own, others) for own, others in pairs):
             raise ValueError(
                 "other must have been grown on the same data: its centroids differ."
             )
@@ -306,11 +313,13 @@ class PfastreXML(PfastXML):
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         n_features, n_labels = self._widths()
-        vectors = ("tail_scale_", "tail_constant_", "tail_square_")
+        vectors = ("tail_number_", "tail_scale_", "tail_constant_", "tail_square_")
         return {
             **super()._state_shapes(),
             "tail_starts_": (n_features + 1,),
-            "tail_values_": self.tail_labels_.shape,
+            "tail_values_": self.tail_numbers_.shape,
+            "tail_own_starts_": (n_labels + 1,),
+            "tail_own_values_": self.tail_own_features_.shape,
             "tail_weight_": (n_features,),
             **dict.fromkeys(vectors, (n_labels,)),
         }

@@ -16,6 +16,8 @@ from manylabel.trees._nodes import column_type
 
 LEAST_COSINE = 0.1  # added to all: a label far off is not ruled out
 LARGEST = np.iinfo(np.int16).max
+# A centroid of more features is wide: looking up those of a row beats reading it whole.
+MOST_OWN = 128
 VALUES_AT_ONCE = 1 << 20  # of dense centroids
 
 
@@ -24,13 +26,23 @@ class Tail(NamedTuple):
 
     Attributes
     ----------
+    number : ndarray of shape (n_labels,)
+        Wide labels, whose centroids have many features, are numbered; others have -1.
+    n_wide : int
+        How many are wide.
     starts : ndarray of shape (n_features + 1,)
         Where the entries of a feature start in the next two. A feature that a third of
-        the labels share has an entry for every label.
-    labels : ndarray of shape (n_entries,)
-        Labels ascend within a feature.
+        the wide labels share has an entry for each of them.
+    numbers : ndarray of shape (n_entries,)
+        Of wide labels; they ascend within a feature.
     values : ndarray of shape (n_entries,)
         Centroids in fixed point, 16 bits: an error of 2e-5 of the largest value of one.
+    own_starts : ndarray of shape (n_labels + 1,)
+        Where the entries of a label that is not wide start in the next two.
+    own_features : ndarray of shape (n_own_entries,)
+        Features ascend within a label.
+    own_values : ndarray of shape (n_own_entries,)
+        As ``values``.
     scale : ndarray of shape (n_labels,)
         What 1 stands for in the centroid of each label.
     constant : ndarray of shape (n_labels,)
@@ -41,9 +53,14 @@ class Tail(NamedTuple):
         Factor of each feature, before rows are brought to unit length.
     """
 
+    number: Array
+    n_wide: int
     starts: Array
-    labels: Array
+    numbers: Array
     values: Array
+    own_starts: Array
+    own_features: Array
+    own_values: Array
     scale: Singles
     constant: Singles
     square: Singles
@@ -69,25 +86,52 @@ class Tail(NamedTuple):
         if weight is None:
             weight = np.ones(varying.shape[0])
         vectors = [np.asarray(a, np.float32) for a in (scale, constant, square, weight)]
-        full = _with_full_rows(fixed)
-        labels = full.indices.astype(column_type(full.shape[1]))
-        return cls(full.indptr, labels, full.data, *vectors)
+        is_wide = np.bincount(fixed.indices, minlength=fixed.shape[1]) > MOST_OWN
+        number = np.where(is_wide, np.cumsum(is_wide) - 1, -1).astype(np.int32)
+        shared, n_wide = _with_full_rows(fixed[:, is_wide]), int(is_wide.sum())
+        fixed.data[is_wide[fixed.indices]] = 0
+        fixed.eliminate_zeros()
+        own = sp.csr_array(fixed.T)
+        return cls(
+            *(number, n_wide),
+            *(shared.indptr, shared.indices.astype(column_type(n_wide)), shared.data),
+            *(own.indptr, own.indices.astype(column_type(own.shape[1])), own.data),
+            *vectors,
+        )
 
     def csr(self) -> CSR:
         """Return the centroids by feature, shape (n_features, n_labels)."""
-        values = self.values * self.scale[self.labels]
-        shape = (len(self.starts) - 1, len(self.scale))
-        return sp.csr_array((values, self.labels, self.starts), shape=shape)
+        shared, own = self._parts()
+        n_labels = len(self.scale)
+        wide = np.flatnonzero(self.number >= 0)
+        parts = (shared.data, wide[shared.indices], shared.indptr)
+        spread = sp.csr_array(parts, shape=(shared.shape[0], n_labels))
+        centroids = sp.csr_array(spread.astype(np.float64) + own.T)
+        centroids.data *= self.scale[centroids.indices]
+        return centroids.astype(np.float32)
 
     def check(self) -> None:
         """Raise ValueError where a kernel would find the wrong label, or no number."""
-        centroids = self.csr()
-        centroids.check_format(full_check=True)
-        if not centroids.has_canonical_format:
-            raise ValueError("tail_labels_ must ascend.")
+        shared, own = self._parts()
+        for part, name in ((shared, "numbers"), (own, "own_features")):
+            part.check_format(full_check=True)
+            if not part.has_canonical_format:
+                raise ValueError(f"tail_{name}_ must ascend.")
+        if not np.array_equal(self.number[self.number >= 0], np.arange(self.n_wide)):
+            raise ValueError("tail_number_ must count the wide labels.")
         for name in ("scale", "constant", "square", "weight"):
             if not np.isfinite(getattr(self, name)).all():
                 raise ValueError(f"tail_{name}_ must hold finite numbers.")
+
+    def _parts(self) -> tuple[CSR, CSR]:
+        """Return wide centroids by feature, and the others by label."""
+        n_features, n_labels = len(self.weight), len(self.scale)
+        shared = (self.values, self.numbers, self.starts)
+        own = (self.own_values, self.own_features, self.own_starts)
+        return (
+            sp.csr_array(shared, shape=(n_features, self.n_wide)),
+            sp.csr_array(own, shape=(n_labels, n_features)),
+        )
 
     def log_cosines(self, X: CSR, ranked: Lists) -> Floats:
         """Return the logarithms of cosines, those of 0 and less held up."""
@@ -105,7 +149,9 @@ class Tail(NamedTuple):
         out = np.empty(len(ranked.labels))
         tail.products(
             *(X.indptr, X.indices, X.data, self.weight, bias),
-            *(ranked.indptr, ranked.labels, self.starts, self.labels, self.values),
+            *(ranked.indptr, ranked.labels, self.number, self.n_wide),
+            *(self.starts, self.numbers, self.values),
+            *(self.own_starts, self.own_features, self.own_values),
             *(self.scale, self.constant, out),
         )
         return out

@@ -235,6 +235,7 @@ def test_a_memory_mapped_model_predicts_the_same(problem, tmp_path, assert_same_
     ("name", "value"),
     [
         ("tail_scale_", np.ones(3, np.float32)),
+        ("tail_number_", np.zeros(15, np.int32)),
         ("tail_square_", np.full(15, np.nan, np.float32)),
         ("threshold_", float("nan")),
         ("alpha_", 2.0),
@@ -248,11 +249,11 @@ def test_a_folder_that_does_not_fit_together_is_refused(name, value, problem, tm
         load(tmp_path / "model")
 
 
-def test_full_columns_of_a_folder_must_be_in_order(problem, tmp_path):
+def test_centroids_of_a_folder_must_be_in_order(problem, tmp_path):
     model = PfastreXML(**SMALL).fit(*problem)
-    model.tail_labels_ = model.tail_labels_[::-1].copy()
+    model.tail_own_features_ = model.tail_own_features_[::-1].copy()
     model.save(tmp_path / "model")
-    with pytest.raises(ArchiveError, match="tail_labels_ must ascend"):
+    with pytest.raises(ArchiveError, match="tail_own_features_ must ascend"):
         load(tmp_path / "model")
 
 

@@ -1,5 +1,7 @@
 """The tail-label classifiers against their formulas."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel._kernels import tail as kernels
 from manylabel.lists import Lists
+from manylabel.trees import _tail
 from manylabel.trees._grower import Plan
 from manylabel.trees._tail import Tail, exact_centroids, mean_centroids, unit_rows
 
@@ -82,6 +85,32 @@ def test_shares_follow_the_formula(plan, steepness):
     assert_allclose(found.reshape(n_rows, n_labels), expected, atol=2e-4 * steepness)
 
 
+@pytest.fixture
+def all_wide(monkeypatch):
+    """Let every centroid stand by feature."""
+    monkeypatch.setattr(_tail, "MOST_OWN", 0)
+
+
+@given(plans(), st.integers(0, 6), st.integers(0, 2**32 - 1))
+def test_a_centroid_may_stand_by_label_or_by_feature(plan, most_own, seed):
+    n_rows, n_labels = plan.Y.shape
+    points, whole = sp.csr_array(slow_centroids(plan)), all_labels(n_rows, n_labels)
+    kept = np.random.default_rng(seed).random(len(whole.labels)) < 0.5
+    ends = np.concatenate([[0], np.cumsum(kept)])[whole.indptr]
+    some = Lists(ends, whole.labels[kept], whole.values[kept])
+    usual = Tail.of(points)
+    with patch.object(_tail, "MOST_OWN", most_own):
+        other = Tail.of(points)
+    other.check()
+    assert_array_equal(other.csr().toarray(), usual.csr().toarray())
+    for lists in (whole, some):
+        found, expected = (
+            tail.log_shares(plan.X, lists, bias=1.0, steepness=3.0)
+            for tail in (other, usual)
+        )
+        assert_array_equal(found, expected)
+
+
 @given(plans(), st.integers(0, 2**32 - 1))
 def test_a_label_has_the_same_share_in_any_company(plan, seed):
     n_rows, n_labels = plan.Y.shape
@@ -97,7 +126,7 @@ def test_a_label_has_the_same_share_in_any_company(plan, seed):
     assert_array_equal(every[kept], few)
 
 
-def test_long_columns_are_looked_up_with_the_same_result():
+def test_long_columns_are_looked_up_with_the_same_result(all_wide):
     rng = np.random.default_rng(0)
     points = sp.random_array((9, 2000), density=0.3, rng=rng, format="csr")
     classifier = Tail.of(points / 10)
@@ -110,13 +139,13 @@ def test_long_columns_are_looked_up_with_the_same_result():
     assert kernels.SCANNED * 3 < 500  # shorter than the columns
 
 
-def test_features_that_many_labels_share_are_stored_in_full():
+def test_features_that_many_labels_share_are_stored_in_full(all_wide):
     points = np.array([[0.1, 0.2, 0.0, 0.3], [0.0, 0.0, 0.4, 0.0], [0, 0, 0, 0.5]])
     classifier = Tail.of(sp.csr_array(points))
     assert_array_equal(np.diff(classifier.starts), [4, 1])
     assert_allclose(classifier.csr().toarray(), points[:2], atol=1e-5)
     assert classifier.values.dtype == np.int16
-    assert classifier.labels.dtype == np.uint16
+    assert classifier.numbers.dtype == np.uint16
 
 
 @given(plans(), st.floats(0.05, 1.0), st.sampled_from([0.5, 3.0, 30.0]))

@@ -94,8 +94,9 @@ class AnnotationTree(CodingTree):
     single labelset is a leaf, and every row gets it; a labelset seen once has a leaf of
     one row.
 
-    Where one side of a decision has more than 256 rows, and more than 8 for each of the
-    other side, it learns from so many of them, evenly spaced, which weigh what all do.
+    A decision learns from 32 rows of one side for each of the other at most, or from
+    256 if that is more; once 32 make more than 8,192, from so many, or 4 for each. They
+    are evenly spaced, and weigh what all do.
 
     The price of a wrong answer for label l is how much the row's cost grows if l alone
     is flipped, the rest of the row being as right as rows held out were: with n true

@@ -11,9 +11,6 @@ from manylabel._kernels.annotation import Shape
 from manylabel._kernels.coding import Decisions
 from manylabel._typing import CSR, Floats, Ints
 
-# Of a side much larger than the other, a decision learns from so many rows, or so many
-# for each of the other: all took three times as long on 44,000 rows, and did no better.
-ROWS_ENOUGH = (256, 8)
 PAIRS_AT_ONCE = 1 << 18  # of a node and a row, in a task; a larger node is one task
 
 
@@ -56,9 +53,8 @@ def _sampled(rows: Ints, bounds: Ints, cost: Floats) -> tuple[Ints, Ints, Floats
     Of a side much larger than the other these are some, evenly spaced among rows that
     are in the order of the tree. They cost what all would.
     """
-    fewest, ratio = ROWS_ENOUGH
     sizes = np.diff(bounds, axis=1)
-    kept = np.minimum(sizes, np.maximum(fewest, ratio * sizes[:, ::-1]))
+    kept = np.minimum(sizes, _enough(sizes[:, ::-1]))
     ends = np.cumsum(kept).reshape(kept.shape)
     new_bounds = np.column_stack([ends[:, :1] - kept[:, :1], ends])
     start, sizes, kept = bounds[:, :2].ravel(), sizes.ravel(), kept.ravel()
@@ -67,6 +63,15 @@ def _sampled(rows: Ints, bounds: Ints, cost: Floats) -> tuple[Ints, Ints, Floats
     place = number * sizes[side] // kept[side]
     costs = cost[(np.cumsum(sizes) - sizes)[side] + place] * (sizes / kept)[side]
     return rows[start[side] + place], new_bounds, costs
+
+
+def _enough(n_others: Ints) -> Ints:
+    """Return from how many rows of one side to learn, given those of the other.
+
+    Judged by rows held out of bibtex, debtags and depends, trees of 3,900 to 35,000
+    rows do as well as by all; with 8 in place of 32, that of bibtex does worse.
+    """
+    return np.maximum(4 * n_others, np.clip(32 * n_others, 256, 8192))
 
 
 def _learnt(X: CSR, rows: Ints, bounds: Ints, cost: Floats, rules: Any) -> Decisions:

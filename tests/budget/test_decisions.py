@@ -8,7 +8,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from manylabel.budget import AnnotationTree, _decisions
 from manylabel.data import make_corpus
 
-SIZES = st.integers(1, 30) | st.integers(200, 3_000)
+SIZES = st.integers(1, 30) | st.integers(200, 3_000) | st.integers(9_000, 30_000)
+
+
+def enough(n_others):
+    if n_others <= 8:
+        return 256
+    return 32 * n_others if n_others <= 256 else max(8192, 4 * n_others)
 
 
 @given(st.lists(st.tuples(SIZES, SIZES), min_size=1, max_size=5), st.integers(0, 9))
@@ -28,7 +34,7 @@ def test_large_sides_are_thinned(sizes, gap):
             kept = slice(*now[at : at + 2])
             everything, some = rows[old[at] : old[at + 1]], found[kept]
             n_other = np.ptp(old) - len(everything)
-            assert len(some) == min(len(everything), max(256, 8 * n_other))
+            assert len(some) == min(len(everything), enough(n_other))
             places = np.flatnonzero(np.isin(everything, some))
             assert_array_equal(everything[places], some)  # in order, none twice
             assert len(some) < 3 or np.ptp(np.diff(places)) <= 1  # evenly spaced
@@ -37,9 +43,9 @@ def test_large_sides_are_thinned(sizes, gap):
 
 
 def test_a_rare_label_is_learnt_as_from_all_rows(monkeypatch):
-    corpus = make_corpus(n_rows=3_000, n_features=200, n_labels=10)
+    corpus = make_corpus(n_rows=3_000, n_features=200, n_labels=100)
     few = AnnotationTree().fit(corpus.X, corpus.Y)
-    monkeypatch.setattr(_decisions, "ROWS_ENOUGH", (corpus.X.shape[0], 1))
+    monkeypatch.setattr(_decisions, "_enough", lambda n_others: n_others + 3_000)
     whole = AnnotationTree().fit(corpus.X, corpus.Y)
     assert_array_equal(few.children_, whole.children_)  # labels alone shape the tree
     errors = [(m.predict(corpus.X) != corpus.Y).nnz for m in (few, whole)]

@@ -123,6 +123,7 @@ def _sizes(axes: Any, panel: Panel, records: Records, catalogue: Catalogue) -> N
         if points:
             _line(axes, sorted(points), name, number)
     _caption(axes, "noisy features", panel.metric)
+    axes.set_xticks([catalogue[data].noisy for data in panel.data])
 
 
 def _line(axes: Any, points: list[Any], name: str, number: int) -> None:

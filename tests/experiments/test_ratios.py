@@ -68,6 +68,8 @@ def test_times_are_those_of_all_rows():
     assert "| ~8.0 | 4.0 |" in table
     assert "learnt 25 of 100 rows in 2 s, 12 a second" in table
     assert "judged on 10 of 50 test rows" in table
+    whole = write_table([OURS, _result("whole", "ours", batch_rows=10)])
+    assert "- whole: judged on 10 of 50 test rows." in whole
 
 
 def test_a_figure_is_the_median_of_the_runs():

@@ -191,11 +191,13 @@ def _cut(result: Result) -> bool:
 
 
 def _cut_short(result: Result) -> str:
-    """Say what it learnt and predicted of all rows, and how fast."""
+    """Say what it learnt and predicted, if not all rows."""
+    test = f"{result['batch_rows']:,.0f} of {result['test_rows']:,.0f} test rows"
+    if result.share == 1:
+        return f"judged on {test}"
+    rows = f"{result['train_rows']:,.0f} of {result['given_rows']:,.0f} rows"
     pace = result["train_rows"] / result["train_cpu"]
     return (
-        f"learnt {result['train_rows']:,.0f} of {result['given_rows']:,.0f} rows in "
-        f"{result['train_cpu']:.0f} s, {pace:,.0f} a second, from which the time for "
-        f"all is reckoned; judged on {result['batch_rows']:,.0f} of "
-        f"{result['test_rows']:,.0f} test rows"
+        f"learnt {rows} in {result['train_cpu']:.0f} s, {pace:,.0f} a second, from "
+        f"which the time for all is reckoned; judged on {test}"
     )

@@ -152,10 +152,8 @@ def collect_large(weights, lanes, threshold, names, w_indptr, w_indices, w_data)
 def unit_rows(x_indptr, x_data, out):
     """Write the values of rows scaled to length 1; rows of zeros stay."""
     for i in range(x_indptr.shape[0] - 1):
-        total = 0.0
-        for p in range(x_indptr[i], x_indptr[i + 1]):
-            total += np.float64(x_data[p]) * x_data[p]
-        scale = 1.0 / np.sqrt(total) if total > 0.0 else 1.0  # of 1e-40 finite
+        square = _squared_norm(i, x_indptr, x_data)
+        scale = 1.0 / np.sqrt(square) if square > 0.0 else 1.0
         for p in range(x_indptr[i], x_indptr[i + 1]):
             out[p] = x_data[p] * scale
 
@@ -164,10 +162,15 @@ def unit_rows(x_indptr, x_data, out):
 def squared_norms(x_indptr, x_data, out):
     """Write the squared length of each row into ``out``."""
     for i in range(out.shape[0]):
-        total = 0.0
-        for p in range(x_indptr[i], x_indptr[i + 1]):
-            total += np.float64(x_data[p]) * x_data[p]
-        out[i] = total
+        out[i] = _squared_norm(i, x_indptr, x_data)
+
+
+@kernel
+def _squared_norm(i, x_indptr, x_data):
+    total = 0.0  # float64: the square of 1e-40 is not 0
+    for p in range(x_indptr[i], x_indptr[i + 1]):
+        total += np.float64(x_data[p]) * x_data[p]
+    return total
 
 
 @kernel

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 import manylabel as ml
 from benchmarks.algorithm_1 import Algorithm1
 from benchmarks.streams import FOLDER, read_scaled
-from manylabel._kernels import regression
+from manylabel._kernels.cs_dpp import regression
 
 ROUNDS = 3
 EURLEX = {"n_features": 5_000, "n_labels": 3_993, "n_entries": 236}

@@ -12,8 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import capped_msg, linear, partition, router, separator, short
-from manylabel._kernels import words as text_words
+from manylabel._kernels.cs_dpp import capped_msg
+from manylabel._kernels.forest import partition, router
+from manylabel._kernels.forest import quantization as short
+from manylabel._kernels.linear import separator
+from manylabel._kernels.linear import svm as linear
+from manylabel._kernels.text import words as text_words
 
 SEED = np.uint64(7)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from manylabel._kernels import labelsets
+from manylabel._kernels.coding_tree import labelsets
 from manylabel._typing import CSR, Array, RandomState
 from manylabel.base import BatchClassifier
 from manylabel.baselines._one_vs_rest import OneVsRest

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from manylabel._kernels import linear
+from manylabel._kernels.linear import svm as linear
 from manylabel._typing import CSR, Array, Ints, Singles
 
 LANES = 64  # labels side by side, at most: fewer waste a row's visit, more the cache

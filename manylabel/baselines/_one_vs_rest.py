@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
-from manylabel._kernels import linear
+from manylabel._kernels.linear import svm as linear
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Bools, Ints, RandomState, Singles
 from manylabel.base import BatchClassifier

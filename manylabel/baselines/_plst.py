@@ -7,7 +7,7 @@ import scipy.linalg
 from sklearn.utils import check_scalar
 
 from manylabel import _validation
-from manylabel._kernels import regression
+from manylabel._kernels.cs_dpp import regression
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats
 from manylabel.base import BatchClassifier

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from manylabel._kernels import active
+from manylabel._kernels.linear import working_set as active
 from manylabel._typing import Array, Ints, Singles
 from manylabel.baselines._lanes import Fitted, Shared, collect
 

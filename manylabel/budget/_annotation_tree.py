@@ -1,6 +1,6 @@
 """A tree that asks for one label after another: AT."""
 
-from manylabel._kernels.annotation import Shape
+from manylabel._kernels.coding_tree.annotation import Shape
 from manylabel._typing import CSR, Floats
 from manylabel.budget._coding_tree import CodingTree
 from manylabel.budget._prices import Price, Quality, label_prices

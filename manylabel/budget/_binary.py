@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation
-from manylabel._kernels import margins
+from manylabel._kernels.coding_tree import margins
 from manylabel._typing import CSR, Array, Floats, MatrixLike
 from manylabel.base import Saved
 

@@ -5,8 +5,8 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from manylabel._kernels import budget as planes
-from manylabel._kernels.separator import Columns
+from manylabel._kernels.coding_tree import budget as planes
+from manylabel._kernels.linear.separator import Columns
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike
 from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel
-from manylabel._kernels.budget import Rules
+from manylabel._kernels.coding_tree.budget import Rules
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState
 from manylabel.budget import _reading
 from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides

@@ -11,10 +11,10 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel, thresholds
-from manylabel._kernels import budget as planes
-from manylabel._kernels import chains, decoding, margins
-from manylabel._kernels.annotation import Shape
-from manylabel._kernels.coding import Decisions
+from manylabel._kernels.coding_tree import budget as planes
+from manylabel._kernels.coding_tree import chains, decoding, margins
+from manylabel._kernels.coding_tree.annotation import Shape
+from manylabel._kernels.coding_tree.decisions import Decisions
 from manylabel._typing import (
     CSR,
     Array,

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from manylabel import parallel
-from manylabel._kernels import budget, coding
-from manylabel._kernels.annotation import Shape
-from manylabel._kernels.coding import Decisions
+from manylabel._kernels.coding_tree import budget
+from manylabel._kernels.coding_tree import decisions as coding
+from manylabel._kernels.coding_tree.annotation import Shape
+from manylabel._kernels.coding_tree.decisions import Decisions
 from manylabel._typing import CSR, Floats, Ints
 
 PAIRS_AT_ONCE = 1 << 18  # of a node and a row, in a task; a larger node is one task

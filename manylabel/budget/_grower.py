@@ -5,9 +5,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from manylabel._kernels import budget as planes
-from manylabel._kernels import node, votes
-from manylabel._kernels.separator import Columns
+from manylabel._kernels.coding_tree import budget as planes
+from manylabel._kernels.coding_tree import votes
+from manylabel._kernels.forest import node
+from manylabel._kernels.linear.separator import Columns
 from manylabel._typing import CSR, Array, Floats, Ints
 from manylabel.budget._binary import Sides
 

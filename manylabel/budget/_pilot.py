@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import coding
-from manylabel._kernels.annotation import Shape
-from manylabel._kernels.coding import Decisions
+from manylabel._kernels.coding_tree import decisions as coding
+from manylabel._kernels.coding_tree.annotation import Shape
+from manylabel._kernels.coding_tree.decisions import Decisions
 from manylabel._typing import CSR, Array, Bools, Floats
 
 MOST_ROWS = 6000  # of a sample; a third of them is held out

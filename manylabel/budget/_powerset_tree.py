@@ -1,6 +1,6 @@
 """Huffman's tree of labelsets: PT."""
 
-from manylabel._kernels.annotation import Shape
+from manylabel._kernels.coding_tree.annotation import Shape
 from manylabel._typing import CSR, Floats
 from manylabel.budget._coding_tree import CodingTree
 from manylabel.budget._prices import Price, Quality, set_prices

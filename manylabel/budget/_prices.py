@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import coding
-from manylabel._kernels.annotation import Shape
+from manylabel._kernels.coding_tree import decisions as coding
+from manylabel._kernels.coding_tree.annotation import Shape
 from manylabel._typing import CSR, Array, Floats, Ints
 from manylabel.losses import CountedCost
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from manylabel._kernels import annotation, huffman
-from manylabel._kernels.annotation import Shape
+from manylabel._kernels.coding_tree import annotation, huffman
+from manylabel._kernels.coding_tree.annotation import Shape
 from manylabel._typing import CSR, Array, Ints
 
 

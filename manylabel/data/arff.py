@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from manylabel._kernels import parse_cells as kernel
+from manylabel._kernels.parsing import cells as kernel
 from manylabel.data.arff_header import (
     Attribute,
     Header,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from manylabel._kernels import parse_rows as kernel
+from manylabel._kernels.parsing import rows as kernel
 from manylabel.data.columns import MAX_COLUMNS
 from manylabel.data.dataset import Dataset
 from manylabel.data.reader import BadLines

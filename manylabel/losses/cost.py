@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from manylabel import _validation
-from manylabel._kernels import label_weights
+from manylabel._kernels.cs_dpp import label_weights
 from manylabel._typing import Array, CountCost, Floats, Ints
 from manylabel.losses.compared import Compared
 

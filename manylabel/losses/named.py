@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from manylabel._kernels import costs, label_weights
+from manylabel._kernels import costs
+from manylabel._kernels.cs_dpp import label_weights
 from manylabel._typing import Floats, Ints
 from manylabel.losses.cost import CountedCost
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
-from manylabel._kernels import pursuit
+from manylabel._kernels.cs_dpp import pursuit
 from manylabel._typing import CSR, Floats, Ints, RandomState
 from manylabel.online._regression import CodeRegression
 

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel
-from manylabel._kernels import capped_msg, cs_dpp, factored
+from manylabel._kernels.cs_dpp import capped_msg, factored
+from manylabel._kernels.cs_dpp import learning as cs_dpp
 from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
 from manylabel.base import OnlineClassifier
 from manylabel.losses import as_cost

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import capped_msg, cs_dpp, factored
+from manylabel._kernels.cs_dpp import capped_msg, factored
+from manylabel._kernels.cs_dpp import learning as cs_dpp
 from manylabel._typing import Array
 
 MOST_EPOCHS = 32

@@ -3,7 +3,7 @@
 import numpy as np
 
 from manylabel import _validation, parallel
-from manylabel._kernels import regression
+from manylabel._kernels.cs_dpp import regression
 from manylabel._typing import CSR, Floats, RandomState
 from manylabel.online._regression import CodeRegression
 

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel import _validation
-from manylabel._kernels import regression
+from manylabel._kernels.cs_dpp import regression
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, Ints
 from manylabel.base import OnlineClassifier

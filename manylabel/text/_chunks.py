@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import words
+from manylabel._kernels.text import words
 from manylabel._typing import Array, Ints
 
 CHUNK = 1 << 20  # bytes of text that are held at a time, unless one text has more

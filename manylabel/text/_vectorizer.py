@@ -12,8 +12,8 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, persistence
-from manylabel._kernels import vocabulary as kernels
-from manylabel._kernels import words
+from manylabel._kernels.text import vocabulary as kernels
+from manylabel._kernels.text import words
 from manylabel._typing import CSR, Array, Ints, Singles
 from manylabel.text._chunks import Grams, chunks
 from manylabel.text._vocabulary import Growing, Table, counted, renumbered

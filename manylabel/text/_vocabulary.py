@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from manylabel._kernels import vocabulary as kernels
+from manylabel._kernels.text import vocabulary as kernels
 from manylabel._typing import CSR, Array, Ints
 from manylabel.text._chunks import Grams
 

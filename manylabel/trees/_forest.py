@@ -9,8 +9,8 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel, thresholds
-from manylabel._kernels import router
-from manylabel._kernels.short import STEPS
+from manylabel._kernels.forest import router
+from manylabel._kernels.forest.quantization import STEPS
 from manylabel._typing import (
     CSR,
     Array,

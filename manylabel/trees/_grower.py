@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from manylabel._kernels import growth
+from manylabel._kernels.forest import growth
 from manylabel._typing import CSR, Array, Floats
 from manylabel.trees._nodes import Forest, column_type
 

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel import _validation
-from manylabel._kernels.short import STEPS
+from manylabel._kernels.forest.quantization import STEPS
 from manylabel._typing import CSR, Array, Singles
 
 PER_NODE = ("children", "intercept", "node_rows")

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 
 from manylabel import parallel
-from manylabel._kernels import centroid, tail
+from manylabel._kernels.forest import centroid, tail
 from manylabel._typing import CSR, Array, Floats, Singles
 from manylabel.lists import Lists
 from manylabel.trees._grower import Plan

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from manylabel._kernels import budget, margins, master, separator
+from manylabel._kernels.coding_tree import budget, margins, master
+from manylabel._kernels.linear import separator
 
 LOSSES = (margins.SQUARED_HINGE, margins.LOGISTIC, margins.HINGE)
 

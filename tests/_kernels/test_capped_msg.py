@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from manylabel._kernels import capped_msg
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.cs_dpp import capped_msg
 
 SEEDS = st.integers(0, 2**32 - 1)
 

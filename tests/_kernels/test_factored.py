@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from manylabel._kernels import factored
+from manylabel._kernels.cs_dpp import factored
 
 D, M = 6, 4  # features and a constant one; components
 W = factored.padded(M)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel._kernels import gradient
+from manylabel._kernels.cs_dpp import gradient
 
 steps = st.sampled_from([0.01, 0.5, 1.0, 50.0])
 seeds = st.integers(0, 2**32 - 1)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manylabel._kernels import huffman
+from manylabel._kernels.coding_tree import huffman
 
 frequencies = st.lists(st.integers(1, 30), min_size=1, max_size=40).map(sorted)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from manylabel._kernels import labelsets
+from manylabel._kernels.coding_tree import labelsets
 
 
 def reference(scores, sets):

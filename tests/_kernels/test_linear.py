@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 
-from manylabel._kernels import linear
+from manylabel._kernels.linear import svm as linear
 
 
 @st.composite

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manylabel._kernels import parse_cells as kernel
-from manylabel._kernels.parse_rows import AT, N_LINES, N_ROWS
+from manylabel._kernels.parsing import cells as kernel
+from manylabel._kernels.parsing.rows import AT, N_LINES, N_ROWS
 
 KINDS = np.array([kernel.NUMBER, kernel.ZERO_ONE, kernel.NUMBER, kernel.ZERO_ONE])
 COLUMNS = np.array([0, -1, 1, -2])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manylabel._kernels.parse_number import parse_integer, parse_number
+from manylabel._kernels.parsing.numbers import parse_integer, parse_number
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 singles = st.floats(allow_nan=False, allow_infinity=False, width=32)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from manylabel._kernels import parse_rows as kernel
+from manylabel._kernels.parsing import rows as kernel
 
 N_LABELS, N_FEATURES = 7, 50
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel._kernels import partition, rng
+from manylabel._kernels import rng
+from manylabel._kernels.forest import partition
 
 DISCOUNT = 1 / np.log2(np.arange(50) + 2)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel._kernels import pursuit
+from manylabel._kernels.cs_dpp import pursuit
 
 
 def draw_code(rng, n_labels, size):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel._kernels import regression
+from manylabel._kernels.cs_dpp import regression
 
 problems = st.fixed_dictionaries(
     {

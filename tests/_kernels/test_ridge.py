@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel._kernels import ridge
+from manylabel._kernels.cs_dpp import ridge
 
 
 def draw_rows(seed, n_rows, n_features):

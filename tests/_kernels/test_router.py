@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel._kernels import router
+from manylabel._kernels.forest import router
 
 
 def descend(X, roots, children, intercept, weights):

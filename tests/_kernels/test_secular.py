@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from manylabel._kernels import secular
+from manylabel._kernels.cs_dpp import secular
 
 
 def solve(poles, z, rate):

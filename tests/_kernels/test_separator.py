@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from manylabel._kernels import separator
+from manylabel._kernels.linear import separator
 
 
 @st.composite

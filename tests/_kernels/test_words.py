@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from manylabel._kernels import words
+from manylabel._kernels.text import words
 from manylabel.text._chunks import Chunk
 
 texts = st.lists(st.text("ab_1 \x00-é日", max_size=12), max_size=4)

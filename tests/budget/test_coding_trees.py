@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel import AnnotationTree, PowersetTree
-from manylabel._kernels import chains
+from manylabel._kernels.coding_tree import chains
 from manylabel.budget import _coding_tree
 from manylabel.budget._shape import annotation_shape, powerset_shape
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel import CSDPP
-from manylabel._kernels import cs_dpp
+from manylabel._kernels.cs_dpp import learning as cs_dpp
 from manylabel.losses import as_cost, label_weights
 
 UNSEEN = np.finfo(np.float32).min

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel._kernels import router
-from manylabel._kernels.short import STEPS
+from manylabel._kernels.forest import router
+from manylabel._kernels.forest.quantization import STEPS
 from manylabel.trees import _grower
 from manylabel.trees._forest import ideal_weights
 from manylabel.trees._grower import Plan, grow_tree

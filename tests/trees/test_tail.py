@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel._kernels import tail as kernels
+from manylabel._kernels.forest import tail as kernels
 from manylabel.lists import Lists
 from manylabel.trees import _tail
 from manylabel.trees._grower import Plan

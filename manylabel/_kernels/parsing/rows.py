@@ -7,7 +7,7 @@ step over a bad line and go on. ``loose`` text is svmlight's: it may have commen
 """
 
 from manylabel._kernels._jit import kernel
-from manylabel._kernels.parse_number import (
+from manylabel._kernels.parsing.numbers import (
     COMMA,
     DOT,
     NEWLINE,

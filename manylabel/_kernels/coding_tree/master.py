@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import margins
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.coding_tree import margins
 from manylabel._kernels.csr import stretch
 
 EASE, STIFFEN = 0.95, 1.5  # factors of the curvature at and within a step

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels._jit import kernel
-from manylabel._kernels.block import add_rows, dots, multiply
-from manylabel._kernels.linear import add_scores
+from manylabel._kernels.cs_dpp.block import add_rows, dots, multiply
+from manylabel._kernels.linear.svm import add_scores
 
 # An epoch ends when the inverse is longer than this: digits lost by rounding.
 LONGEST_INVERSE = 1e4

@@ -11,8 +11,9 @@ for each row and a column for each row of ``weights``.
 
 import numpy as np
 
-from manylabel._kernels import gradient, linear, ridge
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.cs_dpp import gradient, ridge
+from manylabel._kernels.linear import svm as linear
 
 # So many weights stay in the cache; fewer targets at a time make loops too short, and
 # fewer moves of each weight are not worth a copy.

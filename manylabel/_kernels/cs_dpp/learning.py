@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import capped_msg, factored, gradient, ridge, rng
+from manylabel._kernels import rng
 from manylabel._kernels._jit import kernel
-from manylabel._kernels.block import add_rows, dots, norm
 from manylabel._kernels.costs import HAMMING
-from manylabel._kernels.label_weights import label_weights
+from manylabel._kernels.cs_dpp import capped_msg, factored, gradient, ridge
+from manylabel._kernels.cs_dpp.block import add_rows, dots, norm
+from manylabel._kernels.cs_dpp.label_weights import label_weights
 from manylabel._kernels.ranking import UNSEEN
 
 TRANSFORM, CORRECT, NONE = range(3)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import margins, master
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.coding_tree import margins, master
 
 GAIN = 0.01  # of a plane, relative to the tolerance, for another to be worth its while
 

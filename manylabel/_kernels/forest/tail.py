@@ -12,7 +12,7 @@ import numpy as np
 
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.csr import stretch
-from manylabel._kernels.router import Rows
+from manylabel._kernels.forest.router import Rows
 
 # A column is scanned unless it is so many times as long as there are labels to find.
 SCANNED = 64

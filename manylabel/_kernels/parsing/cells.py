@@ -10,7 +10,7 @@ the column of the feature, or ``-1 - column`` of the label. Zeros are not stored
 import numpy as np
 
 from manylabel._kernels._jit import kernel
-from manylabel._kernels.parse_number import (
+from manylabel._kernels.parsing.numbers import (
     COMMA,
     NEWLINE,
     byte,
@@ -18,7 +18,7 @@ from manylabel._kernels.parse_number import (
     parse_integer,
     parse_number,
 )
-from manylabel._kernels.parse_rows import (
+from manylabel._kernels.parsing.rows import (
     AT,
     INFINITY,
     N_LABELS,

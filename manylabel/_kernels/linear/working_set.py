@@ -21,7 +21,7 @@ import numpy as np
 
 from manylabel._kernels import rng
 from manylabel._kernels._jit import kernel
-from manylabel._kernels.linear import INFINITY, ONE, ZERO, Problem, add_scores
+from manylabel._kernels.linear.svm import INFINITY, ONE, ZERO, Problem, add_scores
 
 NEAREST = 128  # rows found by a search, at least; most labels end with 100 to 300
 PASSES = 5  # between searches; more would polish the solution for too few rows

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import secular
 from manylabel._kernels._jit import kernel
-from manylabel._kernels.block import add_rows, dots, multiply, norm
+from manylabel._kernels.cs_dpp import secular
+from manylabel._kernels.cs_dpp.block import add_rows, dots, multiply, norm
 
 # A residual below this share of the input is rounding, not a new direction.
 ROUNDING = 1e-10

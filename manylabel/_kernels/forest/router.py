@@ -11,7 +11,7 @@ import numpy as np
 
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.csr import stretch
-from manylabel._kernels.short import lengthened
+from manylabel._kernels.forest.quantization import lengthened
 
 
 class Scale(NamedTuple):

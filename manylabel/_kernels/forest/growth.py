@@ -11,9 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import node, partition, rng, separator, short, topk
+from manylabel._kernels import rng, topk
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.csr import stretch
+from manylabel._kernels.forest import node, partition
+from manylabel._kernels.forest import quantization as short
+from manylabel._kernels.linear import separator
 
 FULL = 4  # one in so many features has a weight: all are kept
 

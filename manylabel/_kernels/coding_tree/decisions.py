@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels import budget, node
 from manylabel._kernels._jit import kernel
+from manylabel._kernels.coding_tree import budget
 from manylabel._kernels.csr import stretch
-from manylabel._kernels.separator import Columns
+from manylabel._kernels.forest import node
+from manylabel._kernels.linear.separator import Columns
 
 
 class Data(NamedTuple):

@@ -7,7 +7,7 @@ them, at least twice as many as there are hashes. The caller makes room beforeha
 import numpy as np
 
 from manylabel._kernels._jit import kernel
-from manylabel._kernels.words import spell
+from manylabel._kernels.text.words import spell
 
 
 @kernel

@@ -1,0 +1,1 @@
+"""Budgeted decisions, and trees of them that code label sets."""

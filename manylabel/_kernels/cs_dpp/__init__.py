@@ -1,0 +1,1 @@
+"""Learning on a stream in a reduced label space."""

@@ -1,0 +1,1 @@
+"""Trees whose nodes are linear separators: growth, routing, tail classifiers."""

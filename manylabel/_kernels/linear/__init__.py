@@ -1,0 +1,1 @@
+"""Linear separators of labels and of nodes."""

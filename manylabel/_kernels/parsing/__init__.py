@@ -1,0 +1,1 @@
+"""Numbers and rows of text files."""

@@ -1,0 +1,1 @@
+"""Words and vocabularies of texts."""

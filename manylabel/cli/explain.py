@@ -154,7 +154,7 @@ def _row(data: DataFile, model: object, row: int) -> "Dataset":
 
 def _feature_names(given: Path | None, model: Any, data: "Dataset | None") -> Any:
     """Return the names given, or those in the data, or those kept with the model."""
-    from manylabel.data.columns import read_names
+    from manylabel.data.options import read_names
     from manylabel.exceptions import DataError
 
     names = read_names(given)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from manylabel.cli.console import NICKNAMES, STANDARD, note
 from manylabel.cli.models import is_textual
@@ -18,7 +18,7 @@ from manylabel.exceptions import DataError, SkippedLines
 
 if TYPE_CHECKING:
     from manylabel._typing import CSR
-    from manylabel.data import Dataset
+    from manylabel.data import Dataset, ReadOptions
 
 N_ROWS = 10_000  # rows in memory at a time
 SEPARATORS = ";|"  # of labels, as people write them
@@ -94,28 +94,24 @@ class DataFile:
         """Return an error about this file."""
         return DataError(self.path, reason)
 
-    def _options(self, **widths: int) -> dict[str, Any]:
+    def _options(self, **widths: int) -> "ReadOptions":
         """Return the options that were given, and the widths where they are needed."""
         from manylabel.data.formats import READERS
 
-        reading = self.reading
-        names = "labels_from" if self._format == "arff" else "label_names"
-        texts = reading.text_columns
-        options: dict[str, Any] = {
-            "format": self._format,
-            "skip_bad_lines": reading.skip_bad_lines,
-            names: reading.label_names,
-            "text_columns": None if texts is None else texts.split(","),
-            "labels_column": reading.labels_column,
-            "label_separator": reading.label_separator,
-        }
-        if reading.zero_based is not None:
-            options["zero_based"] = reading.zero_based
+        given = {name: it for name, it in vars(self.reading).items() if name != "from_"}
+        options = cast("ReadOptions", {**given, "format": self._format})
+        if texts := self.reading.text_columns:
+            options["text_columns"] = texts.split(",")
+        if self._format == "arff":
+            options["labels_from"] = self.reading.label_names
+            options["label_names"] = None
         # An unknown format is refused by all.
         known = READERS[self._format].OPTIONS if self._format in READERS else ()
         if not self.labelled and "labels_column" in known:
             options["labels_column"] = False
-        return options | widths if "n_features" in known else options
+        if "n_features" in known:
+            options.update(cast("ReadOptions", widths))
+        return options
 
     @cached_property
     def _format(self) -> str:

@@ -84,9 +84,9 @@ Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]
 
 @dataclass(frozen=True)
 class Reading:
-    """How a data file is to be read, as the options say."""
+    """How a data file is to be read, as the options say; see ``data.ReadOptions``."""
 
-    from_: From = None
+    from_: From = None  # its format
     label_names: LabelNames = None
     zero_based: ZeroBased = None
     text_columns: TextColumns = None

@@ -3,15 +3,16 @@
 from manylabel.data.corpus import Corpus, make_corpus
 from manylabel.data.dataset import Dataset
 from manylabel.data.debtags import read_debtags
-from manylabel.data.formats import read
+from manylabel.data.formats import iter_chunks, read
 from manylabel.data.labels import LabelSpace
-from manylabel.data.stream import iter_chunks
+from manylabel.data.options import ReadOptions
 from manylabel.data.writing import write
 
 __all__ = [
     "Corpus",
     "Dataset",
     "LabelSpace",
+    "ReadOptions",
     "iter_chunks",
     "make_corpus",
     "read",

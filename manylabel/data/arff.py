@@ -1,6 +1,5 @@
 """ARFF with many labels, as Mulan and MEKA write it."""
 
-import os
 import re
 from collections.abc import Iterator
 
@@ -17,6 +16,7 @@ from manylabel.data.arff_header import (
 )
 from manylabel.data.arff_labels import meka_labels, mulan_labels
 from manylabel.data.dataset import Dataset
+from manylabel.data.options import ReadOptions
 from manylabel.data.reader import Reader
 from manylabel.data.row_text import Scratch, row_tokens
 from manylabel.data.rows import Rows
@@ -39,9 +39,9 @@ class ArffReader(Reader):
     """
 
     def __init__(
-        self, source: Source, header: Header, labels: set[int], *, skip_bad_lines: bool
+        self, source: Source, header: Header, labels: set[int], options: ReadOptions
     ) -> None:
-        super().__init__(source, skip_bad_lines=skip_bad_lines)
+        super().__init__(source, options)
         self._header = header
         self._kinds = np.empty(len(header.attributes), np.int64)
         self._columns = np.empty(len(header.attributes), np.int64)
@@ -178,25 +178,18 @@ class MulanReader(ArffReader):
 
     OPTIONS = frozenset({"labels_from"})
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        labels_from: str | os.PathLike[str] | None = None,
-        skip_bad_lines: bool = False,
-    ) -> None:
+    def __init__(self, source: Source, options: ReadOptions) -> None:
         header = read_header(source)
-        labels = mulan_labels(source, header, labels_from)
-        super().__init__(source, header, labels, skip_bad_lines=skip_bad_lines)
+        labels = mulan_labels(source, header, options.get("labels_from"))
+        super().__init__(source, header, labels, options)
 
 
 class MekaReader(ArffReader):
     """Read an ARFF file whose first or last attributes are labels, by ``-C``."""
 
-    def __init__(self, source: Source, *, skip_bad_lines: bool = False) -> None:
+    def __init__(self, source: Source, options: ReadOptions) -> None:
         header = read_header(source)
-        labels = meka_labels(source, header)
-        super().__init__(source, header, labels, skip_bad_lines=skip_bad_lines)
+        super().__init__(source, header, meka_labels(source, header), options)
 
 
 def meka_lines(dataset: Dataset) -> Iterator[str]:

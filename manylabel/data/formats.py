@@ -2,16 +2,19 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from numbers import Integral
+from typing import Unpack
+
+from sklearn.utils import check_scalar
 
 from manylabel import _validation
 from manylabel.data.arff import MekaReader, MulanReader
 from manylabel.data.arff_labels import OPTION_C
-from manylabel.data.columns import Names
 from manylabel.data.dataset import Dataset
 from manylabel.data.jsonl import JsonlReader
 from manylabel.data.lines import LinesReader
+from manylabel.data.options import ReadOptions, check_options
 from manylabel.data.parquet import ParquetReader
 from manylabel.data.reader import Reader
 from manylabel.data.records import RecordReader
@@ -40,21 +43,7 @@ LABELS = rb"[+-]?\d++(?:\.0*+)?(?:,[+-]?\d++(?:\.0*+)?)*+"
 ROW = re.compile(rb"[ \t]*+(?:%s)?[ \t\r]*+(?:#|qid:|\d++:|$)" % LABELS)
 
 
-def read(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    label_names: Names | None = None,
-    feature_names: Names | None = None,
-    n_labels: int | None = None,
-    n_features: int | None = None,
-    zero_based: bool | Literal["auto"] = "auto",
-    labels_from: str | os.PathLike[str] | None = None,
-    text_columns: str | Sequence[str] | None = None,
-    labels_column: str | Literal[False] | None = None,
-    label_separator: str | None = None,
-    skip_bad_lines: bool = False,
-) -> Dataset:
+def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Dataset:
     r"""Read a data file into memory.
 
     Parameters
@@ -75,9 +64,9 @@ def read(
         with numbered labels).
     n_features : int or None, default=None
         Number of features, where it is more than the file shows (svmlight).
-    zero_based : bool or "auto", default="auto"
-        Whether features count from 0 (svmlight); "auto" says yes if a 0 occurs.
-        Do not rely on "auto" for the parts of one data set: a part may lack it.
+    zero_based : bool, "auto" or None, default=None
+        Whether features count from 0 (svmlight); None and "auto" say yes if a 0 occurs.
+        Do not rely on that for the parts of one data set: a part may lack it.
     labels_from : str, path-like or None, default=None
         The XML file that names the labels (arff); None looks beside the file.
     text_columns : str, sequence of str or None, default=None
@@ -127,39 +116,63 @@ def read(
     ...     read(file.name)
     Dataset(2 rows, 3 features, 4 labels)
     """
-    return open_reader(
-        path,
-        format,
-        label_names=label_names,
-        feature_names=feature_names,
-        n_labels=n_labels,
-        n_features=n_features,
-        zero_based=zero_based,
-        labels_from=labels_from,
-        text_columns=text_columns,
-        labels_column=labels_column,
-        label_separator=label_separator,
-        skip_bad_lines=skip_bad_lines,
-    ).read()
+    return open_reader(path, options).read()
 
 
-def open_reader(
-    path: str | os.PathLike[str], format: str | None, **options: Any
-) -> Reader:
-    """Choose the reader of a file and hand it the options that were given."""
+def iter_chunks(
+    path: str | os.PathLike[str],
+    *,
+    n_rows: int = 10_000,
+    **options: Unpack[ReadOptions],
+) -> Iterator[Dataset]:
+    r"""Read a data file in pieces that all have the same columns.
+
+    One chunk is in memory at a time, whatever the size of the file. Where the header
+    does not tell the columns, the file is read twice, first to find them: svmlight,
+    unless ``n_labels``, ``n_features`` and ``zero_based`` are given; texts, unless
+    ``label_names`` is given or ``labels_column`` is False. In one pass, the chunks
+    before a bad line come before its error.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, as in :func:`manylabel.read`.
+    n_rows : int, default=10_000
+        Rows per chunk; the last may have fewer. A file without rows is one chunk, which
+        has its columns.
+    **options
+        As in :func:`manylabel.read`; the warning of ``skip_bad_lines`` comes after the
+        last chunk.
+
+    Yields
+    ------
+    Dataset
+        The next rows.
+
+    Examples
+    --------
+    >>> from tempfile import NamedTemporaryFile
+    >>> with NamedTemporaryFile("w") as file:
+    ...     _ = file.write("1 1:0.5\n0,2 3:1\n2 2:2\n")
+    ...     file.flush()
+    ...     for chunk in iter_chunks(file.name, n_rows=2):
+    ...         print(chunk)
+    Dataset(2 rows, 3 features, 3 labels)
+    Dataset(1 rows, 3 features, 3 labels)
+    """
+    check_scalar(n_rows, "n_rows", Integral, min_val=1)
+    return open_reader(path, options).chunks(int(n_rows))
+
+
+def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader:
+    """Choose the reader of a file and hand it the options."""
     source = Source(path)
     if not source.head.strip():
         raise DataError(source.path, "expected data, found an empty file.")
-    format = tell_format(source) if format is None else format
+    format = options.get("format") or tell_format(source)
     _validation.choice(format, "format", READERS)
-    given = {
-        name: value
-        for name, value in options.items()
-        if not (value is None or (name == "zero_based" and value == "auto"))
-    }
-    for name in given.keys() - READERS[format].OPTIONS - {"skip_bad_lines"}:
-        raise ValueError(f"{name} must be left out for {format} files. Got a value.")
-    return READERS[format](source, **given)
+    check_options(options, format, READERS[format].OPTIONS)
+    return READERS[format](source, options)
 
 
 def holds_texts(format: str) -> bool:

@@ -3,7 +3,9 @@
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
+
+from manylabel.data.options import ReadOptions
 
 IDS = ("id", "uid")
 BODIES = ("content", "description", "body")
@@ -27,7 +29,7 @@ class Layout:
 
     Examples
     --------
-    >>> layout = Layout.of(["title", "body", "tags"], separator=",")
+    >>> layout = Layout.of(["title", "body", "tags"], {"label_separator": ","})
     >>> record = {"title": "One", "body": "two", "tags": "a, b"}
     >>> layout.text(record), layout.label_list(record)
     ('One\ntwo', ['a', 'b'])
@@ -42,19 +44,24 @@ class Layout:
     def of(
         cls,
         fields: Iterable[str],
-        texts: Sequence[str] | None = None,
-        labels: str | Literal[False] | None = None,
+        options: ReadOptions,
         separator: str | None = None,
     ) -> "Layout":
-        """Choose by the names of the fields and what was asked for, or ValueError."""
+        """Choose by the names of the fields and what was asked for, or ValueError.
+
+        ``separator`` is that of the format, where no other is asked for.
+        """
         names = list(fields)
         found = f"found {names!r:.200}."
+        texts = options.get("text_columns")
+        texts = (texts,) if isinstance(texts, str) else texts
         chosen = tuple(texts or _text_fields(names))
         if not chosen:
             raise ValueError(
                 "expected the text in a field 'text', or 'title' and one of "
                 f"{', '.join(map(repr, BODIES))}, or text_columns, {found}"
             )
+        labels = options.get("labels_column")
         if labels is None:
             labels = _first(names, LABELS)
             if labels is None:
@@ -67,6 +74,7 @@ class Layout:
             if names.count(name) != 1:
                 raise ValueError(f"expected one field {name!r}, {found}")
         ids = [name for name in IDS if name in names]
+        separator = options.get("label_separator") or separator
         return cls(ids[0] if ids else None, chosen, labels or None, separator)
 
     @property

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from manylabel.data.options import ReadOptions
 from manylabel.data.records import RecordReader
 from manylabel.data.source import Source, decode
 
@@ -12,8 +13,8 @@ class LinesReader(RecordReader):
 
     OPTIONS = frozenset()
 
-    def __init__(self, source: Source, *, skip_bad_lines: bool = False) -> None:
-        super().__init__(source, labels_column=False, skip_bad_lines=skip_bad_lines)
+    def __init__(self, source: Source, options: ReadOptions) -> None:
+        super().__init__(source, {**options, "labels_column": False})
 
     def batches(self) -> Iterator[Iterable[tuple[int, Mapping[str, Any]]]]:
         """Yield the texts of each block of lines."""

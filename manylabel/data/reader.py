@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from manylabel.data.dataset import Dataset
+from manylabel.data.options import ReadOptions
 from manylabel.data.rows import Rows, gather
 from manylabel.data.source import Source
 from manylabel.exceptions import DataError, SkippedLines
@@ -60,9 +61,10 @@ class Reader(ABC):
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
     settled = True
 
-    def __init__(self, source: Source, *, skip_bad_lines: bool = False) -> None:
+    def __init__(self, source: Source, options: ReadOptions) -> None:
         self.source = source
-        self.bad_lines = BadLines(source, skip=skip_bad_lines)
+        skip = bool(options.get("skip_bad_lines"))
+        self.bad_lines = BadLines(source, skip=skip)
 
     @abstractmethod
     def rows(self) -> Iterator[Rows]:

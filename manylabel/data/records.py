@@ -1,17 +1,17 @@
 """Records with a text and its labels, whatever file they come from."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from manylabel._typing import Array
-from manylabel.data.columns import MAX_COLUMNS, Names, read_names, width
 from manylabel.data.dataset import Dataset
 from manylabel.data.layout import Layout
+from manylabel.data.options import MAX_COLUMNS, ReadOptions, read_names, width
 from manylabel.data.reader import Reader
 from manylabel.data.rows import Rows
 from manylabel.data.source import Source
@@ -34,27 +34,15 @@ class RecordReader(Reader):
     )
     SEPARATOR: ClassVar[str | None] = None  # of labels in a string
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        label_names: Names | None = None,
-        n_labels: int | None = None,
-        text_columns: str | Sequence[str] | None = None,
-        labels_column: str | Literal[False] | None = None,
-        label_separator: str | None = None,
-        skip_bad_lines: bool = False,
-    ) -> None:
-        super().__init__(source, skip_bad_lines=skip_bad_lines)
-        if label_separator == "":
+    def __init__(self, source: Source, options: ReadOptions) -> None:
+        super().__init__(source, options)
+        if options.get("label_separator") == "":
             raise ValueError("label_separator must be at least one character. Got ''.")
-        names = read_names(label_names)
-        self._given_labels = width(n_labels, names, "n_labels")
+        names = read_names(options.get("label_names"))
+        self._given_labels = width(options.get("n_labels"), names, "n_labels")
         self._vocabulary = Vocabulary(names)
-        self.settled = names is not None or labels_column is False
-        texts = [text_columns] if isinstance(text_columns, str) else text_columns
-        separator = self.SEPARATOR if label_separator is None else label_separator
-        self._wanted = (texts, labels_column, separator)
+        self.settled = names is not None or options.get("labels_column") is False
+        self._options = options
         self._layout: Layout | None = None
 
     @abstractmethod
@@ -88,7 +76,7 @@ class RecordReader(Reader):
 
     def lay_out(self, fields: Iterable[str]) -> Layout:
         """Choose among the fields of the file, or raise ValueError."""
-        self._layout = Layout.of(fields, *self._wanted)
+        self._layout = Layout.of(fields, self._options, self.SEPARATOR)
         return self._layout
 
     def _flat(self, rows: list[Row]) -> Rows:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manylabel._kernels.parsing import rows as kernel
-from manylabel.data.columns import MAX_COLUMNS
 from manylabel.data.dataset import Dataset
+from manylabel.data.options import MAX_COLUMNS
 from manylabel.data.reader import BadLines
 from manylabel.data.rows import Rows
 from manylabel.exceptions import DataError

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
 from manylabel._typing import Array
-from manylabel.data.columns import MAX_COLUMNS, Names, read_names, width
 from manylabel.data.dataset import Dataset
+from manylabel.data.options import MAX_COLUMNS, ReadOptions, read_names, width
 from manylabel.data.reader import Reader
 from manylabel.data.row_text import RowText, row_tokens
 from manylabel.data.rows import Rows
@@ -29,29 +28,24 @@ class SvmlightReader(Reader):
         {"label_names", "feature_names", "n_labels", "n_features", "zero_based"}
     )
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        label_names: Names | None = None,
-        feature_names: Names | None = None,
-        n_labels: int | None = None,
-        n_features: int | None = None,
-        zero_based: bool | Literal["auto"] = "auto",
-        skip_bad_lines: bool = False,
-    ) -> None:
-        super().__init__(source, skip_bad_lines=skip_bad_lines)
-        if zero_based not in (True, False, "auto"):
+    def __init__(self, source: Source, options: ReadOptions) -> None:
+        super().__init__(source, options)
+        zero_based = options.get("zero_based")
+        if zero_based not in (True, False, "auto", None):
             raise ValueError(
                 f"zero_based must be True, False or 'auto'. Got {zero_based!r}."
             )
-        self._label_names = read_names(label_names)
-        self._feature_names = read_names(feature_names)
-        self._given_labels = width(n_labels, self._label_names, "n_labels")
-        self._given_features = width(n_features, self._feature_names, "n_features")
-        self._zero_based = zero_based
+        self._label_names = read_names(options.get("label_names"))
+        self._feature_names = read_names(options.get("feature_names"))
+        self._given_labels = width(
+            options.get("n_labels"), self._label_names, "n_labels"
+        )
+        self._given_features = width(
+            options.get("n_features"), self._feature_names, "n_features"
+        )
+        self._zero_based = None if zero_based == "auto" else zero_based
         widths = (self._given_labels, self._given_features)
-        self.settled = zero_based != "auto" and None not in widths
+        self.settled = None not in (self._zero_based, *widths)
         self._labels, self._features = Span(), Span()
 
     @property
@@ -60,7 +54,7 @@ class SvmlightReader(Reader):
 
     @property
     def _first_feature(self) -> int:
-        if self._zero_based == "auto":
+        if self._zero_based is None:
             return int(self._features.low > 0)
         return int(not self._zero_based)
 

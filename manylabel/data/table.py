@@ -116,7 +116,7 @@ def tell_table(line: bytes) -> str | None:
     text = line.decode("latin-1").strip()
     for name, delimiter in DELIMITERS:
         try:
-            Layout.of(part.strip(' "') for part in text.split(delimiter))
+            Layout.of((part.strip(' "') for part in text.split(delimiter)), {})
         except ValueError:
             continue
         return name

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from manylabel.data.columns import MAX_COLUMNS, Names, read_names
 from manylabel.data.dataset import Dataset
+from manylabel.data.options import MAX_COLUMNS, ReadOptions, read_names
 from manylabel.data.reader import Reader
 from manylabel.data.row_text import RowText, first_token, row_tokens
 from manylabel.data.rows import Rows
@@ -25,15 +25,8 @@ class XCReader(Reader):
 
     OPTIONS = frozenset({"label_names", "feature_names"})
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        label_names: Names | None = None,
-        feature_names: Names | None = None,
-        skip_bad_lines: bool = False,
-    ) -> None:
-        super().__init__(source, skip_bad_lines=skip_bad_lines)
+    def __init__(self, source: Source, options: ReadOptions) -> None:
+        super().__init__(source, options)
         header = HEADER.match(source.head + b"\n")
         if header is None:
             raise self.fault(
@@ -45,8 +38,8 @@ class XCReader(Reader):
         self.n_rows, self.n_features, self.n_labels = map(int, header.groups())
         if max(self.n_features, self.n_labels) > MAX_COLUMNS:
             raise self.fault(f"expected at most {MAX_COLUMNS} columns.", line=1)
-        self._label_names = read_names(label_names)
-        self._feature_names = read_names(feature_names)
+        self._label_names = read_names(options.get("label_names"))
+        self._feature_names = read_names(options.get("feature_names"))
 
     def rows(self) -> Iterator[Rows]:
         """Parse the lines after the header and hold their number against it."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manylabel import Dataset, read
+from manylabel import Dataset, iter_chunks, read
 from manylabel.data.formats import READERS, tell_format
 from manylabel.data.source import Source
 from manylabel.exceptions import DataError, SkippedLines
@@ -121,6 +121,10 @@ def test_options_that_mean_nothing_are_refused(put):
     path = put(VALID["xc"])
     with pytest.raises(ValueError, match=r"format must be one of xc, .*Got 'xls'"):
         read(path, format="xls")
+    with pytest.raises(TypeError, match=r"options must be .*skip_.* Got 'labels_col'"):
+        read(path, labels_col="tags")
+    with pytest.raises(TypeError, match=r"Got 'n_row'\."):
+        iter_chunks(path, n_row=3)
     with pytest.raises(ValueError, match="n_labels must be left out for xc files"):
         read(path, n_labels=3)
     with pytest.raises(ValueError, match="labels_from must be left out for svmlight"):

@@ -29,7 +29,7 @@ docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: install
-	$(BIN)/manylabel bench --quick --data $(DATA)
+	$(BIN)/python -m benchmarks peers --quick --data $(DATA)
 
 clean:
 	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

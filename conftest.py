@@ -2,4 +2,11 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("river") else ["manylabel/river"]
+NEEDS = {
+    "manylabel/river": "river",
+    "benchmarks/river.py": "river",
+    "benchmarks/training.py": "liblinear",
+}
+# The programs of peers run in environments of their own.
+collect_ignore = ["benchmarks/peers/programs"]
+collect_ignore += [path for path, need in NEEDS.items() if not find_spec(need)]

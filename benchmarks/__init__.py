@@ -1,1 +1,1 @@
-"""Time and memory beside named peers, in the same run on the same data."""
+"""What reproduces papers and runs peers; it stays in the repository."""

@@ -1,7 +1,7 @@
 """Trees over labels beside binary relevance and the label powerset.
 
-F1, P@k and rows/s on sets with test rows of their own (``manylabel reproduce
-budgeted-trees table-8`` has those of the paper). BR is ``OneVsRest``, LP
+F1, P@k and rows/s on sets with test rows of their own (``python -m benchmarks
+reproduce budgeted-trees table-8`` has those of the paper). BR is ``OneVsRest``, LP
 ``LabelPowerset``. PT and AT follow a single path, as in the paper; "f1" prices their
 decisions, "beam" follows 10 paths, with a threshold chosen for F1.
 """

@@ -1,7 +1,7 @@
 """Budgeted classifiers on a million features of which 50 count, and on more.
 
 Everything is drawn from the seeds given; times are CPU seconds of one thread.
-``manylabel reproduce budgeted-trees`` has the data sets of the paper.
+``python -m benchmarks reproduce budgeted-trees`` has the data sets of the paper.
 """
 
 import argparse

@@ -22,7 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.hot_kernels import KERNELS
-from manylabel.experiments.machine import machine
+from benchmarks.machine import machine
 
 RECORD = Path(__file__).with_name("instructions.json")
 N = 5

@@ -1,10 +1,10 @@
-"""Figures that Chu, Huang & Lin published, as the files of ``experiments/`` have them.
+"""Figures that Chu, Huang & Lin published, as the tables of ``reproduce`` have them.
 
 Losses are Hamming, F1 and accuracy; normalised rank loss is left out, as its values are
 out of reach of the cost as printed.
 """
 
-from manylabel.experiments.table import Table, read_table
+from benchmarks.reproduce.table import Table, read_table
 
 SHARES = {0.10: "table-12", 0.25: "table-13", 0.50: "table-14"}
 ROWS = {"transform": "CS-DPP-PBT", "correct": "CS-DPP-PBC", "none": "CS-DPP-None"}

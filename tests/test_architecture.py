@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType
@@ -21,7 +22,7 @@ LAYERS = [  # lowest first; names on one line are siblings and do not import eac
     {"online", "trees", "budget", "baselines"},
     {"blend", "cutoffs", "evaluation", "river", "testing"},
     {"text"},
-    {"server", "experiments"},
+    {"server"},
     {"cli"},
 ]
 HEIGHT = {name: h for h, layer in enumerate(LAYERS) for name in layer}
@@ -30,7 +31,7 @@ ONLY_IN = {
     "fastapi": {"server"},
     "typer": {"cli"},
     "rich": {"cli"},
-    "matplotlib": {"evaluation", "experiments"},
+    "matplotlib": {"evaluation"},
     "river": {"river"},
     "dask": set(),
     "ray": set(),
@@ -76,6 +77,20 @@ def test_imports_point_downwards(path):
         assert here in ONLY_IN.get(top, {here}), f"{top} does not belong in {here}"
         if top == "manylabel" and there != here:
             assert HEIGHT[there] < HEIGHT[here], f"{here} may not import {there}"
+
+
+@each_module
+def test_the_library_knows_nothing_of_the_benchmarks(path):
+    assert "benchmarks" not in {name.partition(".")[0] for name in imports(path)}
+
+
+def test_the_wheel_holds_the_library_and_nothing_else():
+    project = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())
+    targets = project["tool"]["hatch"]["build"]["targets"]
+    assert targets == {"wheel": {"packages": ["manylabel"]}}
+    workshop = {"experiments", "bench", "reproduce"}
+    assert not workshop & {package(path) for path in MODULES}
+    assert not workshop & {path.stem for path in MODULES}
 
 
 @each_module

@@ -10,7 +10,6 @@ import typer
 
 from manylabel._version import __version__
 from manylabel.cli import console
-from manylabel.cli.bench import bench
 from manylabel.cli.config import configurable
 from manylabel.cli.convert import convert
 from manylabel.cli.deferral import defer
@@ -21,7 +20,6 @@ from manylabel.cli.explain import explain
 from manylabel.cli.fit import fit
 from manylabel.cli.interrupts import Interrupts
 from manylabel.cli.predict import predict
-from manylabel.cli.reproduce import reproduce
 from manylabel.cli.start import INTERRUPTED
 from manylabel.cli.stream import stream
 from manylabel.cli.thresholds import thresholds
@@ -41,7 +39,7 @@ app = typer.Typer(
 )
 VERBS = (
     *(demo, describe, convert, fit, predict, evaluate, explain, thresholds),
-    *(stream, reproduce, bench, warmup),
+    *(stream, warmup),
 )
 for verb in VERBS:
     app.command()(configurable(verb))

@@ -69,14 +69,6 @@ SkipBadLines = Annotated[
         "--skip-bad-lines", help="Leave out lines that cannot be read, and count them."
     ),
 ]
-DataFolder = Annotated[
-    Path,
-    typer.Option(
-        metavar="DIR",
-        envvar="MANYLABEL_DATA",
-        help="Where the data sets are, as their publishers have them; subfolders too.",
-    ),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
 Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]
@@ -93,12 +85,6 @@ class Reading:
     labels_column: LabelsColumn = None
     label_separator: LabelSeparator = None
     skip_bad_lines: SkipBadLines = False
-
-
-def check_data_folder(path: Path) -> None:
-    """Refuse what is not a folder."""
-    if not path.is_dir():
-        raise ValueError(f"--data must be a folder. Got {str(path)!r}.")
 
 
 def reads(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

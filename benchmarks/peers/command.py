@@ -1,0 +1,176 @@
+"""``python -m benchmarks peers``: the field's programs beside ours, in the same run."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from benchmarks import options
+from benchmarks.catalogue import Catalogue
+from benchmarks.console import note, print_json, say
+from benchmarks.ledger import Ledger
+from benchmarks.peers import programme
+from benchmarks.peers.contest import Contest, plan
+from benchmarks.peers.programme import Peer, Programme, read_programme
+from benchmarks.peers.publishing import publish
+from benchmarks.peers.ratios import Result, compare, figures, gather, write_table
+from benchmarks.peers.report import Contents
+from manylabel.evaluation.plots import check_matplotlib
+
+OURS = "manylabel"
+REMARKS = "remarks.md"  # beside peers.toml: what is known of where we lose
+Peers = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[PEER]...",
+        help="Names of peers.toml, as omikuji; all if none is given. Ours take part "
+        "always.",
+    ),
+]
+Sets = Annotated[
+    str | None,
+    typer.Option(metavar="NAME,NAME,...", help="Data sets; all of peers.toml."),
+]
+Repeats = Annotated[
+    int | None, typer.Option(min=1, help="Runs of each; as peers.toml has it.")
+]
+Limit = Annotated[
+    int, typer.Option(min=1, help="Minutes of CPU time after which a run is ended.")
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        metavar="DIR",
+        help="Where peers.md goes, and beside it the plots and peers.jsonl.",
+    ),
+]
+Cache = Annotated[
+    Path,
+    typer.Option(metavar="DIR", help="Where peers are installed, and rows converted."),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="A short form, of one small set.")]
+
+
+def peers(
+    names: Peers = None,
+    *,
+    data: options.DataFolder,
+    sets: Sets = None,
+    repeats: Repeats = None,
+    limit: Limit = 10,
+    out: Out = Path("results"),
+    cache: Cache = Path("~/.cache/manylabel"),
+    quick: Quick = False,
+    json: options.Json = False,
+) -> None:
+    """Install peers, run them and us in turn on the same rows, and print the ratios.
+
+    A finished run is a line of results/peers.jsonl and is never repeated until the code
+    that it ran changes: stop when you like and go on with the same command. A peer that
+    cannot be installed, fails or takes too long is reported with the reason. This needs
+    a connection to install from.
+
+    Example: python -m benchmarks peers omikuji libpecos --sets bibtex --data ~/data
+    """
+    check_matplotlib()
+    all_of_them = read_programme(programme.HOME)
+    taking_part = _chosen(all_of_them, names or [])
+    options.check_data_folder(data)
+    options.check_out(out)
+    catalogue = Catalogue(data)
+    wanted = _wanted(all_of_them, sets, repeats, quick=quick)
+    lost = _name_missing(catalogue, wanted)
+    contest = Contest(
+        Ledger(out / "peers.jsonl"), catalogue, cache.expanduser(), 60 * limit
+    )
+    bouts = plan(taking_part, {n: r for n, r in wanted.items() if n not in lost})
+    contest.run(bouts, _tell)
+    results = gather(bouts, contest.ledger.records, contest.failures)
+    if json:
+        print_json(_figures(results))
+    else:
+        _show(results)
+    command = _command(names or [], sets, repeats, quick=quick)
+    contents = Contents(command, results, taking_part, lost, _remarks(programme.HOME))
+    note(f"note: wrote {publish(contents, out, ours=OURS)}.")
+
+
+def _chosen(programme: Programme, names: Sequence[str]) -> list[Peer]:
+    for name in names:
+        if name not in programme.peers:
+            known = ", ".join(programme.peers)
+            raise ValueError(f"PEER must be one of {known}. Got {name!r}.")
+    return [
+        peer
+        for name, peer in programme.peers.items()
+        if not names or name in (OURS, *names)
+    ]
+
+
+def _wanted(
+    programme: Programme, names: str | None, repeats: int | None, *, quick: bool
+) -> dict[str, int]:
+    """Return the data sets, and how often each is run."""
+    chosen = programme.quick if quick else programme.sets
+    if names is not None:
+        for name in names.split(","):
+            if name not in programme.sets:
+                known = ", ".join(programme.sets)
+                raise ValueError(f"--sets must be some of {known}. Got {name!r}.")
+        chosen = {name: programme.sets[name] for name in names.split(",")}
+    return {name: repeats or count for name, count in chosen.items()}
+
+
+def _name_missing(catalogue: Catalogue, wanted: Mapping[str, int]) -> dict[str, str]:
+    """Say which data sets are not there; return why, by name."""
+    missing = {name: catalogue[name] for name in wanted if catalogue[name].missing}
+    lost = {
+        name: f"no {' and '.join(source.missing)}; see {source.publisher}"
+        for name, source in missing.items()
+    }
+    for name, why in lost.items():
+        note(f"note: {name} is skipped: {why}.")
+    return lost
+
+
+def _command(
+    peers: Sequence[str], sets: str | None, repeats: int | None, *, quick: bool
+) -> str:
+    """Return what to type for the same page, wherever the data are."""
+    parts = ["python -m benchmarks peers", *peers]
+    parts += [f"--sets {sets}"] if sets else []
+    parts += [f"--repeats {repeats}"] if repeats else []
+    parts += ["--quick"] if quick else []
+    return " ".join([*parts, "--data DATA"])
+
+
+def _remarks(home: Path) -> list[str]:
+    path = home / REMARKS
+    return [path.read_text(encoding="utf-8")] if path.exists() else []
+
+
+def _tell(done: int, total: int, record: Mapping[str, Any]) -> None:
+    """Say how a run went, as it ends."""
+    where = f"{done} of {total}, {record['data']}, {record['entrant']}"
+    if "failure" in record:
+        note(f"note: {where}: {record['failure']}.")
+        return
+    values = record["values"]
+    note(
+        f"{where}: {values['train_cpu']:.1f} s to train, "
+        f"P@1 {100 * values['P@1']:.1f}, PSP@5 {100 * values['PSP@5']:.1f}"
+    )
+
+
+def _figures(results: Mapping[str, list[Result]]) -> list[dict[str, Any]]:
+    return [
+        figures(each, compare(group).get(each.name, {}))
+        for group in results.values()
+        for each in group
+    ]
+
+
+def _show(results: Mapping[str, list[Result]]) -> None:
+    for data, group in results.items():
+        say(f"{data}\n\n{write_table(group)}\n")

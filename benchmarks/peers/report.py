@@ -1,0 +1,148 @@
+"""The page of benchmarks: how it was measured, all figures, and where we lose."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.ledger import Record
+from benchmarks.machine import made_by
+from benchmarks.page import markdown
+from benchmarks.peers.contest import DEPTH, SINGLES
+from benchmarks.peers.programme import Entrant, Peer
+from benchmarks.peers.ratios import (
+    EQUAL,
+    SLOWER,
+    TIMES,
+    Result,
+    losses,
+    short,
+    write_table,
+)
+
+INTRODUCTION = """\
+The peers beside us: the same rows, one run after another on one machine. This page is
+written by the command below from one line of JSON for each run; what is finished is not
+run again."""
+MEANING = """\
+## How it is measured
+
+- Each peer is installed into an environment of its own. Its file in
+  `benchmarks/peers/programs` says how it is called; `benchmarks/peers/peers.toml` has
+  its packages and parameters. What is not said there is the peer's default.
+- All entrants take turns, and a data set is run as often as the table of data sets
+  says. Figures are medians over the runs, which differ by their seed where the peer
+  has one.
+- Times are **CPU seconds** of all threads: the machine has other work on it, which
+  makes the clock slower but hardly these. Reading files and bringing rows into the form
+  that a peer's call takes are not counted, but for omikuji, which trains from a file
+  only. Kernels of ours are loaded before the time starts, as compiled libraries are.
+- *train s* is for all training rows, *batch* for all test rows in one call (or one call
+  each, where a peer takes one row a call), *one row* the median of {singles} calls with
+  one row each. The best {depth} labels are asked for.
+- *ratio* is the peer's time over that of the entrant of ours named with it: **above 1,
+  ours is quicker**.
+- *model MB* is what the peer's own way to save takes on disk; where that is pickle, its
+  weights as arrays. *peak MB* is how much larger the process was at its largest moment
+  in training than just before, with the library and the rows loaded.
+- P@k and PSP@k are in percent, by our own code for all, from the best {depth} labels;
+  PSP@k is over the best attainable, with propensities by the counts of the training
+  rows."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is on the page.
+
+    Parameters
+    ----------
+    command : str
+        What was typed.
+    results : dict of str to list of Result
+        The figures of each data set.
+    peers : sequence of Peer
+        Who took part.
+    missing : dict of str to str
+        Data sets that were not found, and why they were not.
+    more : sequence of str
+        Sections from elsewhere, at the end.
+    """
+
+    command: str
+    results: Mapping[str, Sequence[Result]]
+    peers: Sequence[Peer]
+    missing: Mapping[str, str]
+    more: Sequence[str] = ()
+
+
+def write_page(contents: Contents, pictures: Mapping[str, str]) -> str:
+    """Return the page as Markdown; pictures are those of the data sets, by name."""
+    results = [each for group in contents.results.values() for each in group]
+    parts = [
+        "# Benchmarks",
+        INTRODUCTION,
+        f"```console\n$ {contents.command}\n```",
+        tell_runs([run for result in results for run in result.runs]),
+        MEANING.format(singles=SINGLES, depth=DEPTH),
+        "## Who takes part\n\n" + _peers(contents.peers, results),
+        _sets(contents),
+    ]
+    for data, group in contents.results.items():
+        parts += [f"## {data}", write_table(group)]
+        if data in pictures:
+            parts.append(f"![{data}: quality against time]({pictures[data]})")
+    parts += [_lost(contents.results), *contents.more]
+    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+
+
+def tell_runs(runs: Sequence[Record]) -> str:
+    """Say how many runs there are, and what made them."""
+    return f"{len(runs):,} runs {made_by(runs)}." if runs else "No run is finished."
+
+
+def _peers(peers: Sequence[Peer], results: Iterable[Result]) -> str:
+    versions = {
+        result.peer: str(result.runs[0]["version"]) for result in results if result.runs
+    }
+    head = ("entrant", "version", "parameters", "rows", "ratio to", "one thread")
+    return markdown(
+        head,
+        (
+            [*_about(entrant, versions.get(peer.name, "")), peer.threads]
+            for peer in peers
+            for entrant in peer.entrants
+        ),
+    )
+
+
+def _about(entrant: Entrant, version: str) -> list[str]:
+    given = [f"{name} = {value}" for name, value in entrant.parameters.items()]
+    rows = "as given" if entrant.rows == "given" else "of unit length"
+    return [entrant.name, version, ", ".join(given), rows, entrant.beside or ""]
+
+
+def _sets(contents: Contents) -> str:
+    rows = []
+    for data, group in contents.results.items():
+        done = next((each for each in group if each.runs), None)
+        if done is not None:
+            counts = (done["given_rows"], done["test_rows"])
+            repeats = max(len(each.runs) for each in group)
+            rows.append([data, *(f"{count:,.0f}" for count in counts), str(repeats)])
+    head = ("data", "training rows", "test rows", "runs of each entrant")
+    lost = [f"{data} was skipped: {why}." for data, why in contents.missing.items()]
+    return "\n\n".join(["## Data sets", markdown(head, rows), *lost])
+
+
+def _lost(results: Mapping[str, Sequence[Result]]) -> str:
+    """Say where a peer is much quicker at no less quality."""
+    rows = [
+        [data, result.name, TIMES[kind], short(by)]
+        for data, group in results.items()
+        for result, kind, by in losses(group)
+    ]
+    told = (
+        f"Where a peer takes less than 1 / {SLOWER} of our time, and its P@1 and PSP@5 "
+        f"are at most {100 * EQUAL:g} point below ours."
+    )
+    head = ("data", "entrant", "in", "times as quick as ours")
+    table = markdown(head, rows) if rows else "Nowhere."
+    return f"## Where we lose\n\n{told}\n\n{table}"

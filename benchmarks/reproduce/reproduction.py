@@ -1,0 +1,120 @@
+"""From names of tables to finished runs, and from these to the page of results."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from benchmarks import plots, runner
+from benchmarks import toml_files as files
+from benchmarks.catalogue import Catalogue
+from benchmarks.ledger import Ledger, Record
+from benchmarks.page import Section, write_page
+from benchmarks.reproduce.figure import Figure, is_figure, read_figure
+from benchmarks.reproduce.table import Table, read_table
+from benchmarks.reproduce.trial import Trial
+from benchmarks.reproduce.verdict import judge
+from benchmarks.source import Source
+from manylabel.data.writing import replacing_text
+
+
+@dataclass
+class Reproduction:
+    """The tables and figures of the papers on the data of a folder.
+
+    Parameters
+    ----------
+    data : Path
+        Where data sets are looked for.
+    out : Path
+        The folder of ``results.md`` and, below it, of the figures and the runs.
+    quick : bool, default=False
+        Run the reduced version of everything.
+    home : Path
+        The tables of the papers, and the data sets.
+    """
+
+    data: Path
+    out: Path
+    quick: bool = False
+    home: Path = field(default=files.HOME)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The data sets."""
+        return Catalogue(self.data, self.home / "data.toml")
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The finished runs."""
+        return Ledger(self.out / "results" / "runs.jsonl")
+
+    @cached_property
+    def specs(self) -> list[Table | Figure]:
+        """All tables and figures, paper by paper."""
+        return [
+            self._read(paper, name)
+            for paper, names in files.papers(self.home).items()
+            for name in names
+        ]
+
+    def _read(self, paper: str, name: str) -> Table | Figure:
+        read = read_figure if is_figure(paper, name, home=self.home) else read_table
+        return read(paper, name, quick=self.quick, home=self.home)
+
+    def select(self, paper: str | None, name: str | None) -> list[Table | Figure]:
+        """Return the tables and figures of a paper, or one of them, or all."""
+        return [
+            spec
+            for spec in self.specs
+            if paper in (None, spec.paper) and name in (None, spec.name)
+        ]
+
+    def trials(self, specs: Sequence[Table | Figure]) -> list[Trial]:
+        """Return the runs that tables and figures need, where their data is at hand."""
+        return list(
+            {each.key: each for spec in specs for each in self._of(spec)}.values()
+        )
+
+    def _of(self, spec: Table | Figure) -> Iterator[Trial]:
+        for table, data, entrant, metric in spec.cells():
+            if not self.catalogue[data].missing:
+                yield from table.trials(data, entrant, metric)
+
+    def missing(self, specs: Sequence[Table | Figure]) -> list[Source]:
+        """Return the data sets of tables that were not found."""
+        tables = [spec for spec in specs if isinstance(spec, Table)]
+        names = dict.fromkeys(name for table in tables for name in table.data)
+        return [self.catalogue[name] for name in names if self.catalogue[name].missing]
+
+    def run(
+        self,
+        trials: Sequence[Trial],
+        *,
+        n_jobs: int | None,
+        watch: runner.Watch | None = None,
+    ) -> list[Record]:
+        """Run what is not finished; return the runs that failed."""
+        return runner.run(
+            trials, self.ledger, catalogue=self.catalogue, n_jobs=n_jobs, watch=watch
+        )
+
+    def section(self, spec: Table | Figure) -> Section:
+        """Return a table with its verdicts, or a figure, drawn."""
+        records = self.ledger.records
+        if isinstance(spec, Table):
+            return Section(spec, judge(spec, records, self.catalogue))
+        place = self.out / "results" / f"{spec.paper}-{spec.name}.png"
+        drawn = plots.draw(spec, records, self.catalogue, place)
+        return Section(spec, [], str(drawn.relative_to(self.out)) if drawn else None)
+
+    def write(self) -> Path:
+        """Write the page of results from all finished runs; return its file."""
+        sections = [self.section(spec) for spec in self.specs]
+        wanted = {trial.key for trial in self.trials(self.specs)}
+        records = {k: v for k, v in self.ledger.records.items() if k in wanted}
+        path, lost = self.out / "results.md", self.missing(self.specs)
+        self.out.mkdir(parents=True, exist_ok=True)
+        with replacing_text(path) as file:
+            file.write(write_page(sections, records, lost, quick=self.quick))
+        return path

@@ -1,0 +1,218 @@
+"""A table of a paper: what to run, and what was published."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from benchmarks import toml_files as files
+from benchmarks.reproduce.trial import Trial
+from manylabel.exceptions import DataError
+
+TABLE: dict[str, Any] = {
+    "title": ...,
+    "protocol": ...,
+    "data": ...,
+    "metrics": ...,
+    "better": ...,
+    "tolerance": ...,
+    "learners": ...,
+    "repetitions": 1,
+    "seeds": None,
+    "limits": {},
+    "notes": "",
+    "settings": {},
+    "incomparable": {},
+    "published": {},
+    "quick": {},
+}
+LEARNER: dict[str, Any] = {
+    "name": ...,
+    "class": ...,
+    "parameters": {},
+    "choices": [],
+    "sweep": {},
+    "on": {},
+    "optimises": False,
+    "reason": None,
+    "against": None,
+    "only": None,
+}
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A row of the table: a learner as it is to be run.
+
+    Parameters
+    ----------
+    name : str
+        The name of the row.
+    line : str
+        The line of a figure that it is a point of.
+    learner : str
+        The class.
+    parameters : mapping
+        Its parameters.
+    on : mapping
+        More of them, by data set.
+    choices : tuple of mappings
+        Parameters to choose from on training rows.
+    optimises : bool
+        Whether it is run once for each metric, with that metric as its cost.
+    reason : str or None
+        Why its rows cannot be compared, if they cannot.
+    against : str
+        The row whose published values it is compared with.
+    only : tuple of str or None
+        The data sets that it is run on; None for all.
+    """
+
+    name: str
+    line: str
+    learner: str
+    parameters: Mapping[str, Any]
+    on: Mapping[str, Mapping[str, Any]]
+    choices: tuple[Mapping[str, Any], ...]
+    optimises: bool
+    reason: str | None
+    against: str
+    only: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a file of ``papers/<paper>/`` says, ``quick`` or in full.
+
+    Parameters
+    ----------
+    paper, name, title, notes : str
+        Which table it is, what it shows, and which errata were applied.
+    protocol : str
+        How learners are run.
+    data, metrics : tuple of str
+        The data sets and the columns.
+    lower_is_better : bool
+        Whether less is better.
+    tolerance : float
+        Share of the published value by which ours may differ and match it.
+    seeds : tuple of int
+        A repetition each.
+    limits : mapping
+        How many repetitions a data set gets at most, by data set.
+    settings : mapping
+        Arguments of the protocol.
+    incomparable : mapping
+        Why a metric cannot be compared, by metric.
+    entrants : tuple of Entrant
+        The rows.
+    published : mapping
+        Values by data set and row, in the order of the metrics.
+    """
+
+    paper: str
+    name: str
+    title: str
+    notes: str
+    protocol: str
+    data: tuple[str, ...]
+    metrics: tuple[str, ...]
+    lower_is_better: bool
+    tolerance: float
+    seeds: tuple[int, ...]
+    limits: Mapping[str, int]
+    settings: Mapping[str, Any]
+    incomparable: Mapping[str, str]
+    entrants: tuple[Entrant, ...]
+    published: Mapping[str, Mapping[str, list[float]]]
+
+    def trials(self, data: str, entrant: Entrant, metric: str) -> list[Trial]:
+        """Return the runs that a cell of the table is the mean of."""
+        parameters = {**entrant.parameters, **entrant.on.get(data, {})}
+        metrics = self.metrics
+        if entrant.optimises:
+            parameters["cost"], metrics = metric, (metric,)
+        return [
+            Trial(
+                self.protocol,
+                data,
+                entrant.learner,
+                parameters,
+                entrant.choices,
+                self.settings,
+                metrics,
+                seed,
+            )
+            for seed in self.seeds[: self.limits.get(data)]
+        ]
+
+    def cells(self) -> Iterator["Place"]:
+        """Yield the table, data set, row and metric of each cell."""
+        for data, entrant, metric in product(self.data, self.entrants, self.metrics):
+            if entrant.only is None or data in entrant.only:
+                yield self, data, entrant, metric
+
+    def aim(self, data: str, entrant: Entrant, metric: str) -> float:
+        """Return what was published, or NaN."""
+        row = self.published.get(data, {}).get(entrant.against)
+        return math.nan if row is None else row[self.metrics.index(metric)]
+
+
+Place = tuple[Table, str, Entrant, str]
+
+
+def read_table(
+    paper: str, name: str, *, quick: bool = False, home: Path = files.HOME
+) -> Table:
+    """Return a table of a paper; ``quick`` takes what is to be run in a hurry."""
+    path = home / paper / f"{name}.toml"
+    given = files.take(path, files.read(path), TABLE)
+    if quick:
+        given = files.take(path, given["quick"], given)
+    if given["better"] not in ("lower", "higher"):
+        found = given["better"]
+        raise DataError(path, f"expected better = lower or higher, found {found!r}.")
+    seeds = given["seeds"]
+    return Table(
+        paper=paper,
+        name=name,
+        title=given["title"],
+        notes=given["notes"].strip(),
+        protocol=given["protocol"],
+        data=tuple(given["data"]),
+        metrics=tuple(given["metrics"]),
+        lower_is_better=given["better"] == "lower",
+        tolerance=given["tolerance"],
+        seeds=tuple(range(given["repetitions"]) if seeds is None else seeds),
+        limits=given["limits"],
+        settings=given["settings"],
+        incomparable=given["incomparable"],
+        entrants=tuple(_entrants(path, given["learners"])),
+        published=given["published"],
+    )
+
+
+def _entrants(path: Path, learners: list[dict[str, Any]]) -> Iterator[Entrant]:
+    """Yield the rows of the table; a sweep is a row for each of its values."""
+    for each in learners:
+        learner = files.take(path, each, LEARNER)
+        swept = learner["sweep"]
+        only = learner["only"]
+        for values in product(*swept.values()):
+            point = dict(zip(swept, values, strict=True))
+            told = "".join(f", {name} = {value}" for name, value in point.items())
+            name = learner["name"] + told
+            yield Entrant(
+                name,
+                learner["name"],
+                learner["class"],
+                {**learner["parameters"], **point},
+                learner["on"],
+                tuple(learner["choices"]),
+                learner["optimises"],
+                learner["reason"],
+                learner["against"] or name,
+                None if only is None else tuple(only),
+            )

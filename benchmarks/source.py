@@ -1,0 +1,136 @@
+"""A data set of the papers: its files, and its rows as each protocol takes them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import scale
+
+from manylabel._typing import Array, Floats
+from manylabel.data import Dataset, make_corpus, read
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is known of a data set.
+
+    Parameters
+    ----------
+    name : str
+        What the tables call it.
+    publisher : str
+        Where it can be had.
+    paths : dict of str to Path
+        The files found: ``train`` and ``test``, or ``all``, and with it maybe
+        ``train_rows`` and ``test_rows``, whose first columns number rows from 1.
+    missing : tuple of str
+        The names of files that were looked for in vain; empty if all rows are there.
+    split : tuple of int or None
+        Rows to draw for training and for testing from a set in one part.
+    scaling : {"rows", "columns"} or None
+        ``rows`` are brought to mean 0 and variance 1, ``columns`` to at most 1.
+    propensity : dict of str to float
+        The constants of its propensities.
+    noisy : int or None
+        Of generated rows: the features that say nothing.
+    """
+
+    name: str
+    publisher: str
+    paths: dict[str, Path]
+    missing: tuple[str, ...]
+    split: tuple[int, int] | None
+    scaling: str | None
+    propensity: dict[str, float]
+    noisy: int | None
+
+    @cached_property
+    def parts(self) -> dict[str, Dataset]:
+        """The rows by part: ``train`` and ``test``, or ``all``."""
+        if "train" in self.paths:
+            return {part: read(self.paths[part]) for part in ("train", "test")}
+        rows = read(self.paths["all"])
+        if "train_rows" not in self.paths:
+            return {"all": rows}
+        return {
+            part: rows[_first_column(self.paths[f"{part}_rows"]) - 1]
+            for part in ("train", "test")
+        }
+
+    @cached_property
+    def whole(self) -> tuple[sp.csr_array, sp.csr_array]:
+        """All rows, training rows first."""
+        parts = self.parts.values()
+        X = sp.vstack([part.X for part in parts], format="csr")
+        if self.scaling == "columns":
+            largest = abs(X).max(axis=0).toarray().ravel()
+            X = (X / np.where(largest > 0, largest, 1)).tocsr()
+        return X, sp.vstack([part.Y for part in parts], format="csr")
+
+    @cached_property
+    def spread(self) -> tuple[Floats, sp.csr_array]:
+        """All rows, dense, each feature scaled to [0, 1]."""
+        X, Y = self.whole
+        dense: Array = X.toarray().astype(float)
+        low, high = dense.min(axis=0), dense.max(axis=0)
+        return (dense - low) / np.where(high > low, high - low, 1), Y
+
+    def classes(self, seed: int) -> tuple[Any, Any, Any, Any]:
+        """Return features for training and for testing, then the classes of both."""
+        if self.noisy is not None and self.split is not None:
+            return crossed(self.split, self.noisy, seed)
+        if "train" in self.paths:
+            X, y = load_svmlight_file(str(self.paths["train"]))
+            path = str(self.paths["test"])
+            test_X, test_y = load_svmlight_file(path, n_features=X.shape[1])
+            return X, test_X, y, test_y
+        X, y = load_svmlight_file(str(self.paths["all"]))
+        if self.scaling == "rows":
+            X = scale(X.toarray(), axis=1)
+        n_train, n_test = self.split or (None, None)
+        drawn = train_test_split(
+            *(X, y), train_size=n_train, test_size=n_test, random_state=seed, stratify=y
+        )
+        return tuple(drawn)
+
+
+def few_rows() -> Source:
+    """Return a small set that is made up, with labels and with classes."""
+    few = Source(
+        *("few rows", "", {}, ()),
+        split=(60, 40),
+        scaling=None,
+        propensity={},
+        noisy=20,
+    )
+    corpus = make_corpus(n_rows=100, n_features=22, n_labels=30, random_state=0)
+    rows = Dataset(corpus.X, corpus.Y)
+    vars(few)["parts"] = {"train": rows[:60], "test": rows[60:]}
+    return few
+
+
+def crossed(
+    split: tuple[int, int], n_noisy: int, seed: int
+) -> tuple[Any, Any, Any, Any]:
+    """Return the XOR of the signs of two normal features, among uniform noise.
+
+    Features for training and for testing, then the classes of both (Liu & Tsang 2017,
+    section 8.1.1).
+    """
+    rng = np.random.default_rng(seed)
+    parts = [
+        np.hstack([rng.normal(size=(n_rows, 2)), rng.random((n_rows, n_noisy))])
+        for n_rows in split
+    ]
+    train, test = ((X[:, 0] > 0) == (X[:, 1] > 0) for X in parts)
+    return parts[0].astype(np.float32), parts[1].astype(np.float32), train, test
+
+
+def _first_column(path: Path) -> Array:
+    column: Array = np.loadtxt(path, dtype=np.int64, usecols=0, ndmin=1)
+    return column

@@ -1,0 +1,221 @@
+"""The tables say what they mean: names agree, and so do the papers."""
+
+import tomllib
+from inspect import signature
+
+import numpy as np
+import pytest
+from sklearn.svm import LinearSVC
+
+import manylabel as ml
+from benchmarks.peers.programme import read_programme
+from benchmarks.reproduce.figure import read_figure
+from benchmarks.reproduce.table import read_table
+from benchmarks.toml_files import HOME
+from manylabel.losses import as_cost
+from manylabel.metrics import as_metric
+
+AT_HAND = (
+    *("emotions", "yeast", "scene", "CAL500", "Corel5k", "bibtex", "delicious"),
+    *("colon", "pcmac"),
+)
+SETTINGS = {
+    "stream": {"hide", "judge", "rows", "label_orders"},
+    "split": set(),
+    "folds": {"folds"},
+    "binary": set(),
+}
+OWN_METRICS = {
+    "stream": {"seconds"},
+    "split": set(),
+    "folds": {"f1", "predict_seconds", "train_seconds"},
+    "binary": {"error", "depth", "features", "train_seconds"},
+}
+
+
+def _read(path):
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+SETS = _read(HOME / "data.toml")
+PEERS = read_programme().sets
+FILES = {
+    f"{path.parent.name}/{path.stem}": _read(path)
+    for path in sorted(HOME.glob("*/*.toml"))
+}
+TABLES = {name: file for name, file in FILES.items() if "protocol" in file}
+FIGURES = {name: file for name, file in FILES.items() if "kind" in file}
+ROWS = [
+    (name, data, learner, row)
+    for name, table in TABLES.items()
+    for data, rows in table.get("published", {}).items()
+    for learner, row in rows.items()
+]
+
+of_each_table = pytest.mark.parametrize("name", TABLES)
+of_each_figure = pytest.mark.parametrize("name", FIGURES)
+
+
+def _table(number):
+    return TABLES[f"cs-dpp/table-{number}"]["published"]
+
+
+def _settings(learner):
+    """Return each set of parameters that a learner may be made with."""
+    given = learner.get("parameters", {})
+    swept = [
+        {name: value}
+        for name, values in learner.get("sweep", {}).items()
+        for value in values
+    ]
+    others = [*learner.get("on", {}).values(), *learner.get("choices", []), *swept]
+    return [given | other for other in others or [{}]]
+
+
+def test_every_file_is_a_table_or_a_figure():
+    assert FILES.keys() == TABLES.keys() | FIGURES.keys()
+    assert not TABLES.keys() & FIGURES.keys()
+    assert len(TABLES) == 14 + 2 + 7
+    assert len(FIGURES) == 3 + 4
+
+
+@of_each_table
+def test_a_table_can_be_read_in_full_and_quick(name):
+    table = TABLES[name]
+    for quick in (False, True):
+        assert read_table(*name.split("/"), quick=quick).notes
+    assert ("repetitions" in table) != ("seeds" in table)
+    assert table.get("settings", {}).keys() <= SETTINGS[table["protocol"]]
+    assert table.get("incomparable", {}).keys() <= set(table["metrics"])
+    assert table.get("limits", {}).keys() <= set(table["data"])
+
+
+@of_each_table
+def test_metrics_are_known_to_the_protocol(name):
+    table = TABLES[name]
+    known = {"stream": as_cost, "split": as_metric}.get(table["protocol"])
+    for metric in set(table["metrics"]) - OWN_METRICS[table["protocol"]]:
+        assert known is not None, metric
+        known(metric)
+
+
+@of_each_table
+def test_learners_have_names_of_their_own_and_take_their_parameters(name):
+    table = TABLES[name]
+    names = [learner["name"] for learner in table["learners"]]
+    assert len(set(names)) == len(names)
+    for learner in table["learners"]:
+        kind = learner["class"]
+        made = LinearSVC if kind == "LinearSVC" else getattr(ml, kind)
+        for parameters in _settings(learner):
+            made(**parameters)
+        assert not learner.get("optimises") or "cost" in signature(made).parameters
+        assert learner.get("against", names[0]) in names
+        sets = {*learner.get("only", []), *learner.get("on", [])}
+        assert sets <= set(table["data"])
+
+
+@of_each_table
+def test_every_data_set_is_in_the_catalogue(name):
+    assert set(TABLES[name]["data"]) <= SETS.keys()
+
+
+@of_each_table
+def test_what_is_quick_is_a_part_of_the_whole(name):
+    table, quick = TABLES[name], TABLES[name]["quick"]
+    assert quick.keys() <= {"data", "repetitions", "seeds", "settings"}
+    assert set(quick.get("data", [])) <= set(table["data"])
+    assert quick.get("repetitions", 0) < table.get("repetitions", 1)
+    assert set(quick.get("seeds", [])) <= set(table.get("seeds", []))
+    assert quick.get("settings", {}).keys() <= SETTINGS[table["protocol"]]
+
+
+@of_each_table
+def test_published_rows_belong_to_a_set_and_a_learner_and_fill_the_columns(name):
+    table = TABLES[name]
+    runs = {
+        learner["name"]: learner.get("only", table["data"])
+        for learner in table["learners"]
+        if "against" not in learner
+    }
+    for data, rows in table.get("published", {}).items():
+        for learner, row in rows.items():
+            assert data in runs[learner], (data, learner)
+            assert len(row) == len(table["metrics"]), (data, learner)
+            assert not np.isnan(row).all(), (data, learner)
+
+
+@of_each_figure
+def test_a_figure_draws_what_its_tables_have(name):
+    figure = read_figure(*name.split("/"))
+    for panel in figure.panels:
+        assert set(panel.data) <= set(panel.table.data)
+        if figure.kind == "frequencies":
+            assert panel.metric in ("labels", "labelsets", "rows")
+        else:
+            assert {panel.metric, panel.x or panel.metric} <= set(panel.table.metrics)
+        assert (figure.kind == "points") == bool(panel.x)
+        assert len(panel.data) == 1 or figure.kind in ("sizes", "bars")
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_data_set_has_files_or_a_generator(name):
+    entry = SETS[name]
+    assert ("train" in entry) == ("test" in entry)
+    assert ("train_rows" in entry) == ("test_rows" in entry)
+    assert "all" in entry or "train_rows" not in entry
+    assert ("noisy" in entry) != ("publisher" in entry)
+    assert "train" in entry or "all" in entry or "noisy" in entry or name == "Ads-9M"
+    assert name in PEERS or any(name in table["data"] for table in TABLES.values())
+
+
+@pytest.mark.parametrize("name", AT_HAND)
+def test_a_set_at_hand_is_found_under_a_name_of_the_catalogue(name, data_folder):
+    entry = SETS[name]
+    for part in ("train", "test") if "train" in entry else ("all",):
+        assert any(any(data_folder.rglob(f"{file}.gz")) for file in entry[part])
+
+
+@pytest.mark.parametrize(
+    ("number", "data"), [(6, "CAL500"), (7, "yeast"), (8, "enron")]
+)
+def test_tables_6_to_8_are_parts_of_table_18(number, data):
+    assert _table(number) == {data: _table(18)[data]}
+
+
+@pytest.mark.parametrize(("number", "source"), [(15, 12), (16, 13), (17, 14)])
+def test_cs_dpp_beside_random_codes_has_the_rows_of_basis_correction(number, source):
+    assert _table(number).keys() == _table(source).keys()
+    for data, rows in _table(number).items():
+        assert rows["CS-DPP"] == _table(source)[data]["CS-DPP-PBC"]
+
+
+def test_accuracy_losses_lie_between_what_f1_losses_allow():
+    """The accuracy of a row is a / (2 - a) if its F1 is a, which is convex in a.
+
+    So columns that are exchanged show. The paper took the two from runs of their own,
+    hence the slack; CS-DPP that leaves its regressor alone is erratic.
+    """
+    slack, checked = 0.02, 0
+    for name, data, learner, row in ROWS:
+        metrics = TABLES[name]["metrics"]
+        if "accuracy" in metrics and learner != "CS-DPP-None":
+            f1, accuracy = row[metrics.index("f1")], row[metrics.index("accuracy")]
+            most = 1 - (1 - f1) / (1 + f1)
+            assert f1 - slack <= accuracy <= most + slack, (name, data, learner)
+            checked += 1
+    assert checked == 3 * 36 + 3 * 18 + 3 * 36 + 27 + 9 + 6
+
+
+def test_the_first_label_has_the_same_ndcg_as_precision():
+    for data, rows in TABLES["pfastrexml-supplement/table-1"]["published"].items():
+        for learner, row in rows.items():
+            assert row[0] == row[3], (data, learner)
+
+
+def test_precision_falls_with_the_number_of_labels_but_on_ads():
+    for name, data, learner, row in ROWS:
+        metrics = TABLES[name]["metrics"]
+        if "P@5" in metrics and data != "Ads-9M":
+            found = [row[metrics.index(f"P@{k}")] for k in (1, 3, 5)]
+            assert found == sorted(found, reverse=True), (name, data, learner)

@@ -67,7 +67,7 @@ def main() -> None:
             f"CPU {time.process_time() - cpu:.0f} s"
         )
         propensity = ml.Propensity().fit(train.Y)
-        for member in (*model.members_, model):
+        for member in (*model.estimators_, model):
             row = figures(member, test, propensity)
             cells = " ".join(f"{value:6.2f}" for value in row)
             print(f"  {type(member).__name__:11} {cells}", flush=True)

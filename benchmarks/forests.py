@@ -174,7 +174,7 @@ def main() -> None:
     given = parser.parse_args()
     rows = np.eye(30)
     for kind in SETTINGS:
-        getattr(ml, kind)(n_trees=1).fit(rows, rows).predict_topk(rows)  # compile
+        getattr(ml, kind)(n_estimators=1).fit(rows, rows).predict_topk(rows)  # compile
     ratio = pace(given.data)
     single(given.data)
     for name in given.sets:

@@ -87,11 +87,12 @@ def train_liblinear(X: Any, Y: Any) -> tuple[float, Any, Any]:
 
 def compare_with_liblinear(train: ml.Dataset, *, unit: bool) -> None:
     X = sp.csr_array(normalize(train.X)) if unit else train.X
-    own, model = seconds(lambda: ml.OneVsRest(normalize=False, prune=0).fit(X, train.Y))
+    ours = ml.OneVsRest(normalize=False, min_weight=0)
+    own, model = seconds(lambda: ours.fit(X, train.Y))
     theirs, weights, intercept = train_liblinear(X, train.Y)
     seen = np.diff(train.Y.tocsc().indptr) > 0
     ours = objective(
-        X, train.Y[:, seen], model.weights_.toarray()[:, seen], model.intercept_[seen]
+        X, train.Y[:, seen], model.coef_.toarray()[:, seen], model.intercept_[seen]
     )
     peer = objective(X, train.Y[:, seen], weights[:, seen], intercept[seen])
     kind = "unit-length rows" if unit else "raw rows"
@@ -106,8 +107,8 @@ def compare(name: str, folder: Path, *, raw: bool) -> None:
     test = ml.read(folder / "xmc" / name / "test.txt.gz")
     print(f"{name}: {len(train)} rows, {train.n_features} features, {train.n_labels}")
     times, (model, _, peer) = interleaved(
-        lambda: ml.OneVsRest(prune=0).fit(train.X, train.Y),
-        lambda: ml.OneVsRest(prune=0, n_jobs=2).fit(train.X, train.Y),
+        lambda: ml.OneVsRest(min_weight=0).fit(train.X, train.Y),
+        lambda: ml.OneVsRest(min_weight=0, n_jobs=2).fit(train.X, train.Y),
         lambda: train_scikit_learn(train),
     )
     one, two, theirs = np.median(times, axis=0)

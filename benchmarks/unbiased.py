@@ -24,7 +24,7 @@ FORESTS = {"FastXML": ml.FastXML, "PfastXML": ml.PfastXML, "PfastreXML": ml.Pfas
 JUDGES = ("P@1 recorded", "PSP@1 recorded", "P@1 complete")
 
 
-def judge(a: float, seed: int, n_trees: int) -> tuple[float, list[list[float]]]:
+def judge(a: float, seed: int, n_estimators: int) -> tuple[float, list[list[float]]]:
     """Return the share of labels hidden, and each forest's figures by each judge."""
     corpus = ml.make_corpus(
         n_rows=N_TRAIN + N_TEST,
@@ -39,7 +39,7 @@ def judge(a: float, seed: int, n_trees: int) -> tuple[float, list[list[float]]]:
     figures = []
     for kind in FORESTS.values():
         given: dict[str, Any] = {} if kind is ml.FastXML else {"propensity": law}
-        model = kind(n_trees=n_trees, n_jobs=2, random_state=seed, **given)
+        model = kind(n_estimators=n_estimators, n_jobs=2, random_state=seed, **given)
         model.fit(corpus.X[train], corpus.Y[train])
         best = model.predict_topk(corpus.X[test], k=1)
         seen = ml.evaluate(corpus.Y[test], best, k=1, propensity=law)

@@ -46,7 +46,7 @@ def speeds(make, texts: list[str], megabytes: float) -> list[float]:
 
 def check_values(texts: list[str]) -> None:
     """Stop unless rows of single words are the same, whoever makes them."""
-    ours, theirs = ml.TextVectorizer(ngrams=(1, 1)), scikit_learn()
+    ours, theirs = ml.TextVectorizer(ngram_range=(1, 1)), scikit_learn()
     X = ours.fit_transform(texts)
     expected = theirs.set_params(ngram_range=(1, 1)).fit_transform(texts)
     order = np.argsort(ours.get_feature_names_out())
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> None:
     check_values(texts)
     ours = speeds(ml.TextVectorizer, texts, megabytes)
     theirs = speeds(scikit_learn, texts, megabytes)
-    hashed = speeds(lambda: ml.TextVectorizer(n_hashed=2**20), texts, megabytes)
+    hashed = speeds(lambda: ml.TextVectorizer(n_features=2**20), texts, megabytes)
     characters = speeds(lambda: ml.TextVectorizer(analyzer="char"), texts, megabytes)
     for what, mine, peer in zip(("fit", "transform"), ours, theirs, strict=True):
         print(

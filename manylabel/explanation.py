@@ -58,7 +58,11 @@ class Explanation(NamedTuple):
         return cls(labels, ranked(np.arange(len(pushes)), shares), paths)
 
     def text(
-        self, *, feature_names: Any = None, label_names: Any = None, n_trees: int = 3
+        self,
+        *,
+        feature_names: Any = None,
+        label_names: Any = None,
+        n_estimators: int = 3,
     ) -> str:
         """Return it in words, with the paths of the first trees.
 
@@ -66,7 +70,7 @@ class Explanation(NamedTuple):
         ----------
         feature_names, label_names : sequence of str or None, default=None
             Names of the columns; None shows their numbers.
-        n_trees : int, default=3
+        n_estimators : int, default=3
             How many paths to show.
 
         Returns
@@ -78,7 +82,7 @@ class Explanation(NamedTuple):
             f"labels    {listed(self.labels, label_names)}",
             f"features  {listed(self.features, feature_names)}",
         ]
-        for path in self.paths[:n_trees]:
+        for path in self.paths[:n_estimators]:
             lines += path.lines(feature_names, label_names)
         return "\n".join(lines)
 

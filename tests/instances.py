@@ -7,7 +7,9 @@ from manylabel.base import MultiLabelClassifier
 
 # In place of defaults that take long to fit.
 SMALL = {
-    "Blend": manylabel.Blend([manylabel.OneVsRest(), manylabel.PfastreXML(n_trees=4)])
+    "Blend": manylabel.Blend(
+        [manylabel.OneVsRest(), manylabel.PfastreXML(n_estimators=4)]
+    )
 }
 ESTIMATORS = [
     SMALL.get(name) or thing()

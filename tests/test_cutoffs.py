@@ -87,7 +87,7 @@ def test_labels_have_their_own_cutoffs_if_asked(corpus):
 
 
 def test_a_fitted_learner_keeps_its_ranking(corpus, tmp_path):
-    learner = FastXML(n_trees=3).fit(corpus.X[:1000], corpus.Y[:1000])
+    learner = FastXML(n_estimators=3).fit(corpus.X[:1000], corpus.Y[:1000])
     model = Cutoffs(target="recall=0.9").choose(
         learner, corpus.X[1000:], corpus.Y[1000:]
     )

@@ -30,8 +30,8 @@ STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 # Few trees, as one costs what another does; as many components at any size.
 LEARNERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "OneVsRest": (OneVsRest, {}),
-    "FastXML": (FastXML, {"n_trees": 2}),
-    "PfastreXML": (PfastreXML, {"n_trees": 2}),
+    "FastXML": (FastXML, {"n_estimators": 2}),
+    "PfastreXML": (PfastreXML, {"n_estimators": 2}),
     "AnnotationTree": (AnnotationTree, {}),
     "PowersetTree": (PowersetTree, {}),
     "CSDPP": (CSDPP, {"n_components": 10, "regressor": "gradient"}),

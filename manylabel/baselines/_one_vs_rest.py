@@ -52,7 +52,7 @@ class OneVsRest(BatchClassifier):
         converge slowly and rank worse.
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
-    prune : float, default=0.01
+    min_weight : float, default=0.01
         Weights of at most this size are dropped, as in DiSMEC [2]_; 0 keeps all.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores.
@@ -63,7 +63,7 @@ class OneVsRest(BatchClassifier):
     ----------
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
-    weights_ : csr_array of shape (n_features, n_labels)
+    coef_ : csr_array of shape (n_features, n_labels)
         Weights, float32. Of a feature that more than half of the labels use, zeros are
         stored too.
     intercept_ : ndarray of shape (n_labels,)
@@ -91,7 +91,7 @@ class OneVsRest(BatchClassifier):
     array([[1, 0]])
     """
 
-    weights_: CSR
+    coef_: CSR
     intercept_: Singles
     n_iter_: Ints
 
@@ -103,7 +103,7 @@ class OneVsRest(BatchClassifier):
         max_iter: int = 1000,
         normalize: bool = True,
         fit_intercept: bool = True,
-        prune: float = 0.01,
+        min_weight: float = 0.01,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -112,7 +112,7 @@ class OneVsRest(BatchClassifier):
         self.max_iter = max_iter
         self.normalize = normalize
         self.fit_intercept = fit_intercept
-        self.prune = prune
+        self.min_weight = min_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -137,14 +137,14 @@ class OneVsRest(BatchClassifier):
                 for s in _shares(seen[is_rare], RARE_LABELS_PER_TASK, n_jobs)
             ),
         ]
-        tasks = [(solver, shared, share, self.prune) for solver, share in shares]
+        tasks = [(solver, shared, share, self.min_weight) for solver, share in shares]
         fitted = parallel.run(_fit, tasks, self.n_jobs)
         self._gather([block for blocks in fitted for block in blocks])
 
     def _scores(self, X: CSR) -> Array:
         values = _unit_values(X) if self.normalize else X.data
         out = np.empty((X.shape[0], len(self.classes_)), np.float32)
-        W = self.weights_
+        W = self.coef_
         linear.scores(
             *(X.indptr, X.indices, values),
             *(W.indptr, W.indices, W.data, self.intercept_, out),
@@ -182,7 +182,7 @@ class OneVsRest(BatchClassifier):
         empty = sp.csc_array((self.n_features_in_, len(unseen)), dtype=np.float32)
         columns = [empty, *(block.weights for block in fitted)]
         weights = sp.hstack(columns, format="csc")[:, np.argsort(labels)]
-        self.weights_ = _with_whole_rows(sp.csr_array(weights))
+        self.coef_ = _with_whole_rows(sp.csr_array(weights))
         n_late = np.count_nonzero(self.n_iter_ > 0)
         self.n_iter_ = np.abs(self.n_iter_)
         if n_late:
@@ -198,13 +198,13 @@ class OneVsRest(BatchClassifier):
         if 0.5 / C > float(np.finfo(np.float32).max):
             raise ValueError(f"C must be larger, or 1 / C is infinite. Got {C}.")
         _validation.number(self.tol, "tol", above=0)
-        _validation.number(self.prune, "prune", least=0)
+        _validation.number(self.min_weight, "min_weight", least=0)
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         n_labels = len(self.classes_)
         return {
-            "weights_": (self.n_features_in_, n_labels),
+            "coef_": (self.n_features_in_, n_labels),
             "intercept_": (n_labels,),
             "n_iter_": (n_labels,),
         }

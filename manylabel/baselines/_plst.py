@@ -1,10 +1,7 @@
 """Principal label space transformation: the best code that a rotation can give."""
 
-from numbers import Real
-
 import numpy as np
 import scipy.linalg
-from sklearn.utils import check_scalar
 
 from manylabel import _validation
 from manylabel._kernels.cs_dpp import regression
@@ -27,7 +24,7 @@ class PLST(BatchClassifier):
     ----------
     n_components : float or int, default=0.1
         Length of the code: a fraction of the labels, rounded up, or a number.
-    reg : float, default=1.0
+    l2_regularization : float, default=1.0
         Weight of the squared length of the solution.
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
@@ -40,7 +37,7 @@ class PLST(BatchClassifier):
         P, orthonormal rows, largest variance first.
     mean_ : ndarray of shape (n_labels,)
         Mean o of the labels in {-1, +1}; -1 for a label that no row had.
-    weights_ : ndarray of shape (n_features + 1, n_components)
+    coef_ : ndarray of shape (n_features + 1, n_components)
         Weights, the intercepts last.
 
     Notes
@@ -64,21 +61,21 @@ class PLST(BatchClassifier):
 
     components_: Floats
     mean_: Floats
-    weights_: Floats
+    coef_: Floats
 
     def __init__(
         self,
         *,
         n_components: float = 0.1,
-        reg: float = 1.0,
+        l2_regularization: float = 1.0,
         fit_intercept: bool = True,
     ) -> None:
         self.n_components = n_components
-        self.reg = reg
+        self.l2_regularization = l2_regularization
         self.fit_intercept = fit_intercept
 
     def _check_parameters(self) -> None:
-        check_scalar(self.reg, "reg", Real, min_val=0, include_boundaries="neither")
+        _validation.number(self.l2_regularization, "l2_regularization", above=0)
 
     def _learn(self, X: CSR, Y: CSR) -> None:
         _check_size(X.shape[1], Y.shape[1])
@@ -89,13 +86,11 @@ class PLST(BatchClassifier):
         self.components_ = _leading(ones, share, size)
         # y - o = 2 (y01 - share)
         codes = 2 * (ones @ self.components_.T - self.components_ @ share)
-        self.weights_ = _solve_ridge(X, codes, self._bias(), float(self.reg))
+        self.coef_ = _solve_ridge(X, codes, self._bias(), float(self.l2_regularization))
 
     def _scores(self, X: CSR) -> Array:
         codes = np.empty((X.shape[0], len(self.components_)))
-        regression.predict(
-            X.indptr, X.indices, X.data, self._bias(), self.weights_, codes
-        )
+        regression.predict(X.indptr, X.indices, X.data, self._bias(), self.coef_, codes)
         scores = np.empty((X.shape[0], len(self.classes_)))
         regression.decode(codes, self.components_, scores)
         scores += self.mean_
@@ -107,7 +102,7 @@ class PLST(BatchClassifier):
         return {
             "components_": (size, n_labels),
             "mean_": (n_labels,),
-            "weights_": (self.n_features_in_ + 1, size),
+            "coef_": (self.n_features_in_ + 1, size),
         }
 
     def _bias(self) -> float:

@@ -44,8 +44,8 @@ class Blend(BatchClassifier):
 
     Parameters
     ----------
-    learners : sequence of estimators or None, default=None
-        None is ``OneVsRest()``, ``FastXML(n_trees=25)`` and ``PfastreXML(n_trees=25)``.
+    estimators : sequence of estimators or None, default=None
+        None is ``OneVsRest()`` and, of 25 trees each, ``FastXML`` and ``PfastreXML``.
         They are cloned.
     metrics : sequence of str, default=("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
         What weights and tilt are chosen for: the mean and the least of the ratios to
@@ -65,7 +65,7 @@ class Blend(BatchClassifier):
     ----------
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
-    members_ : list of estimators
+    estimators_ : list of estimators
         The learners, fitted.
     weights_ : ndarray of shape (n_learners,)
         Their weights, which sum to 1.
@@ -88,7 +88,7 @@ class Blend(BatchClassifier):
     --------
     >>> from manylabel import FastXML, OneVsRest, make_corpus
     >>> corpus = make_corpus(n_rows=300, n_labels=10, random_state=0)
-    >>> learners = [OneVsRest(), FastXML(n_trees=5)]
+    >>> learners = [OneVsRest(), FastXML(n_estimators=5)]
     >>> model = Blend(learners, metrics=["P@1"]).fit(corpus.X, corpus.Y)
     >>> float(model.weights_.sum())
     1.0
@@ -96,7 +96,7 @@ class Blend(BatchClassifier):
     900
     """
 
-    members_: list[Any]
+    estimators_: list[Any]
     weights_: Floats
     tilt_: float
     curves_: Floats
@@ -106,7 +106,7 @@ class Blend(BatchClassifier):
 
     def __init__(
         self,
-        learners: Sequence[Any] | None = None,
+        estimators: Sequence[Any] | None = None,
         *,
         metrics: Sequence[str] = METRICS,
         propensity: Any = None,
@@ -114,7 +114,7 @@ class Blend(BatchClassifier):
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
-        self.learners = learners
+        self.estimators = estimators
         self.metrics = metrics
         self.propensity = propensity
         self.cost = cost
@@ -129,13 +129,13 @@ class Blend(BatchClassifier):
         held, rest = thresholds.held_out(X.shape[0], self.random_state)
         pilots = [learner.fit(X[rest], Y[rest]) for learner in self._fresh()]
         self._choose(pilots, X[held], Y[held])
-        self.members_ = [learner.fit(X, Y) for learner in self._fresh()]
+        self.estimators_ = [learner.fit(X, Y) for learner in self._fresh()]
 
     def _fresh(self) -> list[Any]:
         """Return unfitted learners."""
-        forests = (forest(n_trees=N_TREES) for forest in (FastXML, PfastreXML))
+        forests = (forest(n_estimators=N_TREES) for forest in (FastXML, PfastreXML))
         usual = (OneVsRest(), *forests)
-        learners = [clone(m) for m in (self.learners or usual)]
+        learners = [clone(m) for m in (self.estimators or usual)]
         for learner in learners:
             if getattr(learner, "n_jobs", 1) is None:
                 learner.n_jobs = self.n_jobs
@@ -154,7 +154,7 @@ class Blend(BatchClassifier):
 
     def _blended(self, X: CSR, depth: int) -> Lists:
         """Return the scores of the labels that a learner lists, less the threshold."""
-        lists = [member.predict_topk(X, depth) for member in self.members_]
+        lists = [member.predict_topk(X, depth) for member in self.estimators_]
         candidates = Candidates.of(lists, self.curves_)
         scores = candidates.blended(self.weights_, self.gain_**self.tilt_)
         scores.values[~self.seen_[scores.labels]] = NEVER
@@ -172,7 +172,7 @@ class Blend(BatchClassifier):
         return scores.best(k, self.seen_, self._others())
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_labels, n_members = len(self.classes_), len(self.members_)
+        n_labels, n_members = len(self.classes_), len(self.estimators_)
         return {
             "weights_": (n_members,),
             "curves_": (n_members, 2, self.curves_.shape[-1]),
@@ -182,8 +182,8 @@ class Blend(BatchClassifier):
 
     def _check_state(self) -> None:
         super()._check_state()
-        for member in self.members_:
-            self._check_part(member, "all members_")
+        for member in self.estimators_:
+            self._check_part(member, "all estimators_")
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         return cut(X, ROWS_AT_ONCE)
@@ -192,10 +192,10 @@ class Blend(BatchClassifier):
         return None  # the learners have the threads
 
     def _check_parameters(self) -> None:
-        if self.learners is not None and not len(self.learners):
-            raise ValueError("learners must have at least one. Got none.")
-        for learner in self.learners or ():
-            check_learner(learner, "each of learners")
+        if self.estimators is not None and not len(self.estimators):
+            raise ValueError("estimators must have at least one. Got none.")
+        for learner in self.estimators or ():
+            check_learner(learner, "each of estimators")
         if not len(self.metrics):
             raise ValueError("metrics must name at least one. Got none.")
         for name in self.metrics:

@@ -60,7 +60,7 @@ class AnnotationTree(CodingTree):
         Training rows of a node.
     asked_ : ndarray of shape (n_nodes,)
         Label that a node asks for; -1 in a leaf.
-    weights_ : csr_array of shape (n_nodes, n_features)
+    coef_ : csr_array of shape (n_nodes, n_features)
         Weights of the decisions; made when asked for.
     intercept_ : ndarray of shape (n_nodes,)
         Intercepts of the decisions.

@@ -97,7 +97,7 @@ class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _check_solver(self, losses: Iterable[str], *, may_be_none: bool) -> None:
         """Refuse parameters that the solver cannot take."""
         given = {n: v for n, v in vars(self).items() if not (may_be_none and v is None)}
-        for name in ("budget", "max_planes", "max_steps"):
+        for name in ("budget", "max_planes", "max_iter"):
             check_scalar(given.get(name, 1), name, Integral, min_val=1)
         for name in ("C", "tol"):
             _validation.number(given.get(name, 1), name, above=0)

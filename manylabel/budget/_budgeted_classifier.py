@@ -36,7 +36,7 @@ class BudgetedClassifier(BinaryClassifier):
         How much a class counts; "balanced" lets both weigh the same.
     tol : float, default=1e-3
         Duality gap, relative to the objective, at which to stop.
-    max_steps : int, default=1000
+    max_iter : int, default=1000
         Gradient steps after each plane, at most.
 
     Attributes
@@ -94,7 +94,7 @@ class BudgetedClassifier(BinaryClassifier):
         fit_intercept: bool = True,
         class_weight: Any = None,
         tol: float = 1e-3,
-        max_steps: int = 1000,
+        max_iter: int = 1000,
     ) -> None:
         self.budget = budget
         self.max_planes = max_planes
@@ -103,7 +103,7 @@ class BudgetedClassifier(BinaryClassifier):
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.tol = tol
-        self.max_steps = max_steps
+        self.max_iter = max_iter
 
     def fit(self, X: MatrixLike, y: Any, sample_weight: Any = None) -> Self:
         """Select features and learn their weights.
@@ -134,7 +134,7 @@ class BudgetedClassifier(BinaryClassifier):
             min(self.budget, n_features),
             self.max_planes,
             float(self.tol),
-            self.max_steps,
+            self.max_iter,
         )
         n_rows, X = len(cost), rows.X.tocsc()
         columns = Columns(n_rows, n_features, X.indptr, X.indices, X.data)

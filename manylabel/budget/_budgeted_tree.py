@@ -49,19 +49,19 @@ class BudgetedTree(BinaryClassifier):
         all rows one of them.
     loss : {"squared_hinge", "logistic"}, default="squared_hinge"
         Loss of a margin.
-    n_folds : int, default=5
+    cv : int, default=5
         Classifiers of a node; 1 learns one from all rows, and does not allow to prune.
     prune : bool, default=True
         Whether children are removed that do not help.
     max_depth : int, default=10
         Decisions that a row passes, at most.
-    min_rows : int, default=10
+    min_samples_split : int, default=10
         Rows that a node must have to be split.
     class_weight : dict, "balanced" or None, default=None
         How much a class counts; "balanced" lets both weigh the same.
     tol : float, default=1e-2
         Duality gap, relative to the objective, at which a node is learnt.
-    max_steps : int, default=1000
+    max_iter : int, default=1000
         Gradient steps after each plane, at most.
     n_jobs : int or None, default=None
         Trees of the cross-validation that are grown at a time.
@@ -82,15 +82,16 @@ class BudgetedTree(BinaryClassifier):
     Notes
     -----
     Liu & Tsang (2017), Algorithm 2, equation 11 and section 5.2. The paper does not say
-    when to stop if a node is not pure; here it is by ``max_depth``, by ``min_rows``,
-    and if all rows go the same way even when both classes weigh the same. Without this
-    second attempt a node with no feature that helps at once, as in XOR, would end at
-    the first small difference between the sizes of the classes. A leaf predicts the
-    larger class of its rows. A node is compared with its children after these were
-    pruned. As a leaf it errs what the paper says, the error of the classifiers above on
-    its rows, or the weight of its smaller class if this is less. By the first alone
-    hardly a node is ever pruned: its rows were sent by the vote, mostly of classifiers
-    that had learnt from them, so its children seem to err less whatever they do.
+    when to stop if a node is not pure; here it is by ``max_depth``, by
+    ``min_samples_split``, and if all rows go the same way even when both classes weigh
+    the same. Without this second attempt a node with no feature that helps at once, as
+    in XOR, would end at the first small difference between the sizes of the classes. A
+    leaf predicts the larger class of its rows. A node is compared with its children
+    after these were pruned. As a leaf it errs what the paper says, the error of the
+    classifiers above on its rows, or the weight of its smaller class if this is less.
+    By the first alone hardly a node is ever pruned: its rows were sent by the vote,
+    mostly of classifiers that had learnt from them, so its children seem to err less
+    whatever they do.
 
     A feature that is 0 in all rows of a node is never selected there. A budget of 0,
     and one class alone, are refused.
@@ -119,13 +120,13 @@ class BudgetedTree(BinaryClassifier):
         max_planes: int | None = None,
         C: float | None = None,
         loss: str = "squared_hinge",
-        n_folds: int = 5,
+        cv: int = 5,
         prune: bool = True,
         max_depth: int = 10,
-        min_rows: int = 10,
+        min_samples_split: int = 10,
         class_weight: Any = None,
         tol: float = 1e-2,
-        max_steps: int = 1000,
+        max_iter: int = 1000,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -133,13 +134,13 @@ class BudgetedTree(BinaryClassifier):
         self.max_planes = max_planes
         self.C = C
         self.loss = loss
-        self.n_folds = n_folds
+        self.cv = cv
         self.prune = prune
         self.max_depth = max_depth
-        self.min_rows = min_rows
+        self.min_samples_split = min_samples_split
         self.class_weight = class_weight
         self.tol = tol
-        self.max_steps = max_steps
+        self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -163,7 +164,7 @@ class BudgetedTree(BinaryClassifier):
         self._check_parameters()
         sides = self._begin_fit(X, y, sample_weight)
         seeds = parallel.spawn_seeds(self.random_state, 2)
-        fold = _drawn_folds(sides.side, max(2, self.n_folds), seeds[0])
+        fold = _drawn_folds(sides.side, max(2, self.cv), seeds[0])
         n_shares = max(1, -(-sides.X.nnz // MAX_VALUES))
         share = np.flatnonzero(_drawn_folds(sides.side, n_shares, seeds[1]) == 0)
         best = self._chosen(sides, fold, share)
@@ -216,14 +217,14 @@ class BudgetedTree(BinaryClassifier):
         return Tree(*(getattr(self, f"{name}_") for name in Tree._fields))
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_nodes, n_folds = len(self.children_), self.n_folds
+        n_nodes, cv = len(self.children_), self.cv
         per_node = ("parent_", "value_", "node_rows_", "rest_", "leaf_error_")
         return {
             **{name: (n_nodes,) for name in per_node},
             "classes_": (2,),
             "starts_": (n_nodes + 1,),
-            "weights_": (len(self.features_), n_folds),
-            "intercept_": (n_nodes, n_folds),
+            "coef_": (len(self.features_), cv),
+            "intercept_": (n_nodes, cv),
         }
 
     def _check_state(self) -> None:
@@ -258,11 +259,11 @@ class BudgetedTree(BinaryClassifier):
             budget=budget,
             max_planes=max_planes,
             tolerance=float(self.tol),
-            max_steps=self.max_steps,
+            max_iter=self.max_iter,
             with_gap=False,
         )
-        rows, limits = np.arange(len(fold)), (self.max_depth, self.min_rows)
-        return Plan(sides, fold, rows, self.n_folds, rules, cost, *limits)
+        rows, limits = np.arange(len(fold)), (self.max_depth, self.min_samples_split)
+        return Plan(sides, fold, rows, self.cv, rules, cost, *limits)
 
     def _best(self, plans: list[Plan], share: Ints) -> Plan:
         """Return the plan whose trees err least on folds that they did not see.
@@ -270,7 +271,7 @@ class BudgetedTree(BinaryClassifier):
         If ``share`` is not all rows, two folds of it choose a few plans, and one fold
         of all rows the best of these.
         """
-        n_held = max(2, self.n_folds)
+        n_held = max(2, self.cv)
         if len(share) < len(plans[0].rows):
             n_held = 1
             if len(plans) > FINALISTS:
@@ -299,16 +300,16 @@ class BudgetedTree(BinaryClassifier):
 
     def _check_parameters(self) -> None:
         self._check_solver(list(LOSSES)[:2], may_be_none=True)
-        for name in ("n_folds", "max_depth", "min_rows"):
+        for name in ("cv", "max_depth", "min_samples_split"):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
-        if self.prune and self.n_folds == 1:
-            raise ValueError("n_folds must be at least 2 to prune. Got 1.")
+        if self.prune and self.cv == 1:
+            raise ValueError("cv must be at least 2 to prune. Got 1.")
 
 
-def _drawn_folds(side: Array, n_folds: int, seed: Any) -> Ints:
+def _drawn_folds(side: Array, cv: int, seed: Any) -> Ints:
     """Return a fold for each row, with an equal share of both sides in each."""
     rng, fold = np.random.default_rng(seed), np.empty(len(side), np.int64)
     for one in (-1, 1):
         rows = np.flatnonzero(side == one)
-        fold[rng.permutation(rows)] = np.arange(len(rows)) % n_folds
+        fold[rng.permutation(rows)] = np.arange(len(rows)) % cv
     return fold

@@ -111,7 +111,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         self.random_state = random_state
 
     @property
-    def weights_(self) -> CSR:
+    def coef_(self) -> CSR:
         """Weights of the decisions, shape (n_nodes, n_features); made when asked."""
         check_is_fitted(self)
         features = self.selected_features_[self.weight_numbers_]
@@ -170,7 +170,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
             return float(1 / (1 + np.exp(-self.slope_ * score - self.shift_[at])))
 
         return Nodes(
-            *(self.children_, self.node_rows_, self.asked_, self.weights_),
+            *(self.children_, self.node_rows_, self.asked_, self.coef_),
             *(self.intercept_, chance, self.label_starts_, self.labels_),
         )
 
@@ -268,7 +268,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
             budget=min(int(self.budget), n_features),
             max_planes=int(self.max_planes),
             tolerance=float(self.tol),
-            max_steps=MAX_STEPS,
+            max_iter=MAX_STEPS,
             with_gap=False,
         )
 

@@ -29,11 +29,11 @@ class Plan:
     sides: Sides
     fold: Ints
     rows: Ints
-    n_folds: int
+    cv: int
     rules: planes.Rules
     cost: float
     max_depth: int
-    min_rows: int
+    min_samples_split: int
 
     def without(self, fold: int) -> Self:
         """Return the plan for the rows but those of a fold, which is left empty."""
@@ -47,8 +47,8 @@ class Tree(NamedTuple):
     parent: Ints  # (n_nodes,) -1 at the root
     starts: Ints  # (n_nodes + 1,) of the features of each node
     features: Ints
-    weights: Floats  # (n_features of all nodes, n_folds)
-    intercept: Floats  # (n_nodes, n_folds)
+    weights: Floats  # (n_features of all nodes, cv)
+    intercept: Floats  # (n_nodes, cv)
     value: Floats  # (n_nodes,) mean side of the rows, by weight
     node_rows: Ints  # (n_nodes,)
     rest: Floats  # (n_nodes,) weight of the rows of the smaller side
@@ -124,7 +124,7 @@ class Grower:
         self.local = node.workspace(n_rows, n_features, 0, n_values, 0)
         most = min(n_features, n_values) + 1
         self.space = planes.workspace(
-            n_rows, most, plan.n_folds, rules.budget, rules.max_planes
+            n_rows, most, plan.cv, rules.budget, rules.max_planes
         )
         self.nodes: list[dict[str, Any]] = []
 
@@ -155,7 +155,7 @@ class Grower:
         """Add a leaf; ``error`` is that of the classifiers above it."""
         mass, side = self.plan.sides.mass[rows], self.plan.sides.side[rows]
         shares = mass[side > 0].sum(), mass[side < 0].sum()
-        n_folds = self.plan.n_folds
+        cv = self.plan.cv
         self.nodes.append(
             {
                 "parent": parent,
@@ -165,15 +165,15 @@ class Grower:
                 "leaf_error": error,
                 "children": 0,
                 "features": np.empty(0, np.int64),
-                "weights": np.empty((0, n_folds)),
-                "intercept": np.zeros(n_folds),
+                "weights": np.empty((0, cv)),
+                "intercept": np.zeros(cv),
             }
         )
 
     def _may_split(self, rows: Ints, depth: int) -> bool:
         is_positive = self.plan.sides.side[rows] > 0
         is_pure = is_positive.all() or not is_positive.any()
-        is_large = len(rows) >= self.plan.min_rows
+        is_large = len(rows) >= self.plan.min_samples_split
         return bool(is_large and not is_pure and depth < self.plan.max_depth)
 
     def _columns(self, rows: Ints) -> Columns:
@@ -191,8 +191,8 @@ class Grower:
         """
         plan, space, n_rows = self.plan, self.space, len(rows)
         side, mass = plan.sides.side[rows], plan.sides.mass[rows]
-        fold = plan.fold[rows] % plan.n_folds
-        is_learnt = (fold != np.arange(plan.n_folds)[:, None]) | (plan.n_folds == 1)
+        fold = plan.fold[rows] % plan.cv
+        is_learnt = (fold != np.arange(plan.cv)[:, None]) | (plan.cv == 1)
         cost = plan.cost * mass
         if is_even:
             shares = [cost[side == s].sum() for s in (-1, 1)]
@@ -206,7 +206,7 @@ class Grower:
             "weights": space.total[:, found].T.copy(),
             "intercept": space.free[:, 0].copy(),
         }
-        is_first = 2 * is_positive.sum(axis=0) > plan.n_folds
+        is_first = 2 * is_positive.sum(axis=0) > plan.cv
         return is_first, is_wrong, classifiers
 
     def _tree(self) -> Tree:

@@ -60,7 +60,7 @@ class PowersetTree(CodingTree):
         Training rows of a node.
     asked_ : ndarray of shape (n_nodes,)
         -1: no node asks for a single label.
-    weights_ : csr_array of shape (n_nodes, n_features)
+    coef_ : csr_array of shape (n_nodes, n_features)
         Weights of the decisions; made when asked for.
     intercept_ : ndarray of shape (n_nodes,)
         Intercepts of the decisions.

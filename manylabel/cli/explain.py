@@ -212,7 +212,7 @@ def _tell_row(
     explanation: "Explanation", trees: int, names: dict[str, Any], json: bool
 ) -> None:
     if not json:
-        say(explanation.text(**names, n_trees=trees))
+        say(explanation.text(**names, n_estimators=trees))
         return
     labels, features, paths = explanation
     ways = [

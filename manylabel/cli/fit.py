@@ -148,7 +148,7 @@ def _divided(
 def _vectorizer(analyzer: str, n_rows: int) -> "TextVectorizer":
     from manylabel.text import TextVectorizer
 
-    return TextVectorizer(analyzer=analyzer, min_rows=1 if n_rows < FEW_ROWS else 2)
+    return TextVectorizer(analyzer=analyzer, min_df=1 if n_rows < FEW_ROWS else 2)
 
 
 def _fitted(

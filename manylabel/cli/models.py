@@ -39,7 +39,7 @@ def _opened(tagger: Any) -> Any:
     learner = tagger.learner_
     learner.tagger = tagger  # without an underscore, so no part of what is saved
     learner.label_names_ = tuple(tagger.label_names_)
-    learner.label_counts_, learner.n_rows_ = tagger.tag_counts_, tagger.n_rows_
+    learner.label_counts_, learner.n_rows_ = tagger.label_counts_, tagger.n_rows_
     return learner
 
 
@@ -48,5 +48,5 @@ def _parts(model: Any) -> Iterator[Any]:
     if hasattr(model, "n_jobs"):
         yield model
     inner = getattr(model, "learner_", None)
-    for part in (*getattr(model, "members_", ()), *([inner] if inner else ())):
+    for part in (*getattr(model, "estimators_", ()), *([inner] if inner else ())):
         yield from _parts(part)

@@ -107,7 +107,7 @@ def _tag(folder: Path) -> None:
     from manylabel.text import Tagger, TextVectorizer
 
     texts, tags = ["red wine", "white bread"] * 2, [["drink"], ["food"]] * 2
-    for settings in ({"analyzer": "word"}, {"analyzer": "char"}, {"n_hashed": 16}):
+    for settings in ({"analyzer": "word"}, {"analyzer": "char"}, {"n_features": 16}):
         tagger = Tagger(vectorizer=TextVectorizer(**settings)).fit(texts, tags)
         tagger.save(folder / "tagger")
         for fitted in (tagger, load(folder / "tagger", mmap=True)):

@@ -13,11 +13,11 @@ from manylabel.metrics import as_metric
 from manylabel.propensity import Propensity
 
 COSTS = (0.1, 0.3, 1.0, 3.0, 10.0)
-FOREST = {"C": ("auto", 0.5, 4.0), "max_leaf": (10, 30)}
+FOREST = {"C": ("auto", 0.5, 4.0), "leaf_size": (10, 30)}
 TREE = {"C": (0.3, 1.0, 3.0), "budget": (10, 20, 50)}
 CODE = {"n_components": (0.1, 0.25, 0.5)}
-RIDGE = {"reg": (0.1, 1.0, 10.0)}
-GRADIENT = {"step": (0.3, 1.0, 3.0)}
+RIDGE = {"l2_regularization": (0.1, 1.0, 10.0)}
+GRADIENT = {"eta0": (0.3, 1.0, 3.0)}
 # By class; what depends on a learner's parameters is added to it.
 GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "OneVsRest": {"C": COSTS},

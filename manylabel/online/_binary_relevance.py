@@ -19,14 +19,14 @@ class OnlineBinaryRelevance(CodeRegression):
         ``"ridge"`` has the exact solution of ridge regression after every row [1]_
         (equation 7), for O(d^2 + d K) a row with d features and K labels;
         ``"gradient"`` descends along each row, for O(nnz K).
-    reg : float, default=1.0
+    l2_regularization : float, default=1.0
         Weight of the squared length of the solution (ridge).
-    schedule : {"decaying", "adaptive"}, default="decaying"
+    learning_rate : {"invscaling", "adagrad"}, default="invscaling"
         Rates of gradient descent, though never so high that a row is overshot:
-        ``"decaying"`` learns row t at ``step / sqrt(t)``; ``"adaptive"`` gives each
+        ``"invscaling"`` learns row t at ``eta0 / sqrt(t)``; ``"adagrad"`` gives each
         feature a rate of its own that falls as the feature is met, so rare features
         keep a high one and the scale of the rows does not matter.
-    step : float, default=1.0
+    eta0 : float, default=1.0
         Multiplies the rates of gradient descent.
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
@@ -35,10 +35,11 @@ class OnlineBinaryRelevance(CodeRegression):
     ----------
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
-    weights_ : ndarray of shape (n_features + 1, n_labels)
+    coef_ : ndarray of shape (n_features + 1, n_labels)
         Weights, the intercepts last.
     inverse_ : ndarray of shape (n_features + 1, n_features + 1)
-        Inverse of ``reg`` I + the sum of x x'; of shape (0, 0) for gradient descent.
+        Inverse of ``l2_regularization`` I + the sum of x x'; of shape (0, 0) for
+        gradient descent.
     spread_ : ndarray of shape (n_features + 1,)
         Sum of x_j^2 |x|^2 for each feature j; of shape (0,) unless adaptive.
     counts_ : ndarray of shape (n_labels,)
@@ -71,15 +72,15 @@ class OnlineBinaryRelevance(CodeRegression):
         self,
         *,
         regressor: str = "ridge",
-        reg: float = 1.0,
-        schedule: str = "decaying",
-        step: float = 1.0,
+        l2_regularization: float = 1.0,
+        learning_rate: str = "invscaling",
+        eta0: float = 1.0,
         fit_intercept: bool = True,
     ) -> None:
         self.regressor = regressor
-        self.reg = reg
-        self.schedule = schedule
-        self.step = step
+        self.l2_regularization = l2_regularization
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
         self.fit_intercept = fit_intercept
 
     def _start_code(self, n_labels: int) -> None:

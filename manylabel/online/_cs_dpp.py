@@ -23,7 +23,7 @@ ORDERS = {
     "random": cs_dpp.RANDOM,
 }
 SELECTIONS = {"greedy": False, "sampled": True}
-SCHEDULES = ("decaying", "adaptive")
+LEARNING_RATES = ("invscaling", "adagrad")
 REFERENCES = {"zero": False, "mean": True}
 OWN_COST = -1  # no code that a kernel knows
 LAW = (0.55, 1.5)  # of running propensities
@@ -54,12 +54,12 @@ class CSDPP(OnlineClassifier):
     regressor : {"ridge", "gradient"}, default="ridge"
         Online ridge regression, whose state is quadratic in the number of features, or
         gradient descent, where a sparse row costs nothing in the number of features.
-    reg : float, default=1.0
+    l2_regularization : float, default=1.0
         Ridge penalty lambda.
-    step : float, default=1.0
+    eta0 : float, default=1.0
         Step size of gradient descent.
-    schedule : {"decaying", "adaptive"}, default="decaying"
-        Row t moves by ``step / sqrt(t)``, the same for all features, or each feature
+    learning_rate : {"invscaling", "adagrad"}, default="invscaling"
+        Row t moves by ``eta0 / sqrt(t)``, the same for all features, or each feature
         moves by less the more it has been seen (AdaGrad). Either way a row is never
         overshot.
     reference : {"zero", "mean"}, default="zero"
@@ -74,7 +74,7 @@ class CSDPP(OnlineClassifier):
         Chance that a true label is recorded. Targets are then those of which the
         complete labels are the expectation; "running" applies the law of Jain et al.
         to the counts so far. None trusts the labels.
-    max_boost : float, default=10.0
+    max_inverse_propensity : float, default=10.0
         Largest ``1 / p``; a few very rare labels would otherwise rule the regression.
     grow : bool, default=False
         Accept new labels and features in mid-stream: rows may have more columns than
@@ -98,7 +98,7 @@ class CSDPP(OnlineClassifier):
         Their eigenvalues in the online PCA.
     picked_ : ndarray of shape (n_components,)
         Which of the directions make the code.
-    weights_ : ndarray of shape (n_features + 1, n_components)
+    coef_ : ndarray of shape (n_features + 1, n_components)
         The regressor, intercept last; for ``basis="correct"`` of shape
         (n_features + 1, n_labels).
 
@@ -116,8 +116,8 @@ class CSDPP(OnlineClassifier):
     applied to Theorem 5 of [1]_). Its variance ``(1 / p - 1) (a + b)^2`` would draw the
     online PCA towards labels that are often missing, so an unbiased estimate of it is
     taken off the diagonal of the step. The weights of the other labels are those of
-    the recorded ones, and ``max_boost`` trades bias for variance. Steps less noise take
-    O(M^3).
+    the recorded ones, and ``max_inverse_propensity`` trades bias for variance. Steps
+    less noise take O(M^3).
 
     References
     ----------
@@ -143,14 +143,14 @@ class CSDPP(OnlineClassifier):
         basis: str = "transform",
         selection: str = "greedy",
         regressor: str = "ridge",
-        reg: float = 1.0,
-        step: float = 1.0,
-        schedule: str = "decaying",
+        l2_regularization: float = 1.0,
+        eta0: float = 1.0,
+        learning_rate: str = "invscaling",
         reference: str = "zero",
         order: str = "frequent",
         fit_intercept: bool = True,
         propensity: Any = None,
-        max_boost: float = 10.0,
+        max_inverse_propensity: float = 10.0,
         grow: bool = False,
         random_state: RandomState = 0,
     ) -> None:
@@ -159,14 +159,14 @@ class CSDPP(OnlineClassifier):
         self.basis = basis
         self.selection = selection
         self.regressor = regressor
-        self.reg = reg
-        self.step = step
-        self.schedule = schedule
+        self.l2_regularization = l2_regularization
+        self.eta0 = eta0
+        self.learning_rate = learning_rate
         self.reference = reference
         self.order = order
         self.fit_intercept = fit_intercept
         self.propensity = propensity
-        self.max_boost = max_boost
+        self.max_inverse_propensity = max_inverse_propensity
         self.grow = grow
         self.random_state = random_state
 
@@ -182,7 +182,7 @@ class CSDPP(OnlineClassifier):
         return rows[:, : len(self.classes_)]
 
     @property
-    def weights_(self) -> Floats:
+    def coef_(self) -> Floats:
         """The regressor, intercept last."""
         weights: Floats = self.raw_.copy()
         n_turned = len(self.turn_)
@@ -196,7 +196,7 @@ class CSDPP(OnlineClassifier):
     def _start(self, n_features: int, n_labels: int) -> None:
         plan = self._plan(n_features, n_labels)
         self._boosts(n_labels)
-        arrays = begin(plan, self.reg)
+        arrays = begin(plan, self.l2_regularization)
         arrays["random"] = parallel.spawn_seeds(self.random_state, 1)
         self._take(arrays)
         if self.grow:
@@ -231,7 +231,7 @@ class CSDPP(OnlineClassifier):
         new, arrays = self._plan(n_features, n_labels), self._arrays()
         self._boosts(n_labels)
         if new != old:
-            self._take(grow(arrays, old, new, self.reg))
+            self._take(grow(arrays, old, new, self.l2_regularization))
         self.n_features_in_, self.classes_ = n_features, np.arange(n_labels)
 
     def _known_features(self, X: MatrixLike) -> CSR:
@@ -295,10 +295,10 @@ class CSDPP(OnlineClassifier):
             sampled=SELECTIONS[self.selection],
             centred=REFERENCES[self.reference],
             bias=float(bool(self.fit_intercept)),
-            step=float(self.step),
+            step=float(self.eta0),
             law_a=law_a,
             law_b=law_b,
-            most=float(self.max_boost),
+            most=float(self.max_inverse_propensity),
             grows=bool(self.grow),
         )
 
@@ -313,7 +313,7 @@ class CSDPP(OnlineClassifier):
             n_labels=n_labels + self.grow,
             n_components=_validation.code_size(self.n_components, n_labels),
             is_ridge=is_ridge,
-            is_adaptive=not is_ridge and self.schedule == "adaptive",
+            is_adaptive=not is_ridge and self.learning_rate == "adagrad",
             turns=self.basis == "transform",
             is_wide=self._is_wide(),
         )
@@ -327,8 +327,8 @@ class CSDPP(OnlineClassifier):
         arrays = {name: getattr(self, f"{name}_") for name in shapes}
         if any(arrays[name].shape != shape for name, shape in shapes.items()):
             raise ValueError(
-                "n_components, basis, regressor, schedule and grow must stay as they "
-                "were when the stream began; fit begins anew."
+                "n_components, basis, regressor, learning_rate and grow must stay "
+                "as they were when the stream began; fit begins anew."
             )
         return arrays
 
@@ -389,7 +389,7 @@ class CSDPP(OnlineClassifier):
             ("selection", SELECTIONS),
             ("regressor", REGRESSORS),
             ("order", ORDERS),
-            ("schedule", SCHEDULES),
+            ("learning_rate", LEARNING_RATES),
             ("reference", REFERENCES),
         ):
             _validation.choice(getattr(self, name), name, known)
@@ -400,6 +400,7 @@ class CSDPP(OnlineClassifier):
                 'propensity must be a fitted Propensity, numbers in (0, 1], "running" '
                 f"or None. Got {self.propensity!r}."
             )
-        _validation.number(self.reg, "reg", above=0)
-        _validation.number(self.step, "step", above=0)
-        _validation.number(self.max_boost, "max_boost", least=1)
+        _validation.number(self.l2_regularization, "l2_regularization", above=0)
+        _validation.number(self.eta0, "eta0", above=0)
+        most = self.max_inverse_propensity
+        _validation.number(most, "max_inverse_propensity", least=1)

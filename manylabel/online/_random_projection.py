@@ -24,14 +24,14 @@ class OnlineRandomProjection(CodeRegression):
         ``"ridge"`` has the exact solution of ridge regression after every row, for
         O(d^2 + d M) a row with d features and M components; ``"gradient"`` descends
         along each row, for O(nnz M).
-    reg : float, default=1.0
+    l2_regularization : float, default=1.0
         Weight of the squared length of the solution (ridge).
-    schedule : {"decaying", "adaptive"}, default="decaying"
+    learning_rate : {"invscaling", "adagrad"}, default="invscaling"
         Rates of gradient descent, though never so high that a row is overshot:
-        ``"decaying"`` learns row t at ``step / sqrt(t)``; ``"adaptive"`` gives each
+        ``"invscaling"`` learns row t at ``eta0 / sqrt(t)``; ``"adagrad"`` gives each
         feature a rate of its own that falls as the feature is met, so rare features
         keep a high one and the scale of the rows does not matter.
-    step : float, default=1.0
+    eta0 : float, default=1.0
         Multiplies the rates of gradient descent.
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
@@ -46,10 +46,11 @@ class OnlineRandomProjection(CodeRegression):
         The transpose of P, with independent entries of variance 1 / n_components.
     decoder_ : ndarray of shape (n_components, n_labels)
         The transpose of the pseudo-inverse of P.
-    weights_ : ndarray of shape (n_features + 1, n_components)
+    coef_ : ndarray of shape (n_features + 1, n_components)
         Weights, the intercepts last.
     inverse_ : ndarray of shape (n_features + 1, n_features + 1)
-        Inverse of ``reg`` I + the sum of x x'; of shape (0, 0) for gradient descent.
+        Inverse of ``l2_regularization`` I + the sum of x x'; of shape (0, 0) for
+        gradient descent.
     spread_ : ndarray of shape (n_features + 1,)
         Sum of x_j^2 |x|^2 for each feature j; of shape (0,) unless adaptive.
     counts_ : ndarray of shape (n_labels,)
@@ -83,17 +84,17 @@ class OnlineRandomProjection(CodeRegression):
         *,
         n_components: float = 0.1,
         regressor: str = "ridge",
-        reg: float = 1.0,
-        schedule: str = "decaying",
-        step: float = 1.0,
+        l2_regularization: float = 1.0,
+        learning_rate: str = "invscaling",
+        eta0: float = 1.0,
         fit_intercept: bool = True,
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.regressor = regressor
-        self.reg = reg
-        self.schedule = schedule
-        self.step = step
+        self.l2_regularization = l2_regularization
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 

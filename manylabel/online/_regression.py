@@ -12,7 +12,7 @@ from manylabel._typing import CSR, Array, Floats, Ints
 from manylabel.base import OnlineClassifier
 
 REGRESSORS = ("ridge", "gradient")
-SCHEDULES = ("decaying", "adaptive")
+LEARNING_RATES = ("invscaling", "adagrad")
 PAIRS_AT_ONCE = 1 << 20  # enough rows at a time that they come back to the same weights
 
 
@@ -27,20 +27,20 @@ class CodeRegression(OnlineClassifier):
     """
 
     regressor: str
-    reg: float
-    schedule: str
-    step: float
+    l2_regularization: float
+    learning_rate: str
+    eta0: float
     fit_intercept: bool
-    weights_: Floats
+    coef_: Floats
     inverse_: Floats
     spread_: Floats
     counts_: Ints
     n_seen_: int
 
     def _check_parameters(self) -> None:
-        for name, known in (("regressor", REGRESSORS), ("schedule", SCHEDULES)):
-            _validation.choice(getattr(self, name), name, known)
-        for name in ("reg", "step"):
+        _validation.choice(self.regressor, "regressor", REGRESSORS)
+        _validation.choice(self.learning_rate, "learning_rate", LEARNING_RATES)
+        for name in ("l2_regularization", "eta0"):
             _validation.number(getattr(self, name), name, above=0)
 
     def _start(self, n_features: int, n_labels: int) -> None:
@@ -48,12 +48,12 @@ class CodeRegression(OnlineClassifier):
         if self.regressor == "ridge":
             _validation.ridge_size(n_features, 'use regressor="gradient"')
             n_inverse = n_features + 1
-        elif self.schedule == "adaptive":
+        elif self.learning_rate == "adagrad":
             n_spread = n_features + 1
-        self.inverse_ = np.eye(n_inverse) / self.reg
+        self.inverse_ = np.eye(n_inverse) / self.l2_regularization
         self.spread_ = np.zeros(n_spread)
         self._start_code(n_labels)
-        self.weights_ = np.zeros((n_features + 1, self._n_targets()))
+        self.coef_ = np.zeros((n_features + 1, self._n_targets()))
         self.counts_ = np.zeros(n_labels, np.int64)
         self.n_seen_ = 0
 
@@ -94,10 +94,10 @@ class CodeRegression(OnlineClassifier):
         rows = (X.indptr, X.indices, X.data, codes, self._bias())
         # The stream began with or without an inverse, whatever regressor says now.
         if len(self.inverse_):
-            regression.learn_ridge(*rows, self.inverse_, self.weights_)
+            regression.learn_ridge(*rows, self.inverse_, self.coef_)
         else:
-            step = float(self.step)
-            regression.learn_gradient(*rows, step, n_seen, self.spread_, self.weights_)
+            step = float(self.eta0)
+            regression.learn_gradient(*rows, step, n_seen, self.spread_, self.coef_)
         return codes
 
     def _pieces(self, X: CSR) -> Iterator[slice]:
@@ -109,10 +109,8 @@ class CodeRegression(OnlineClassifier):
             yield slice(start, start + n_rows)
 
     def _scores(self, X: CSR) -> Array:
-        codes = np.empty((X.shape[0], self.weights_.shape[1]))
-        regression.predict(
-            X.indptr, X.indices, X.data, self._bias(), self.weights_, codes
-        )
+        codes = np.empty((X.shape[0], self.coef_.shape[1]))
+        regression.predict(X.indptr, X.indices, X.data, self._bias(), self.coef_, codes)
         n_relevant = self.counts_.sum() / max(1, self.n_seen_)
         scores = self._decode(codes, np.full(X.shape[0], n_relevant))
         scores[:, self.counts_ == 0] = UNSEEN
@@ -126,7 +124,7 @@ class CodeRegression(OnlineClassifier):
             "counts_": (n_labels,),
             "inverse_": (n_inverse, n_inverse),
             "spread_": (n_spread,),
-            "weights_": (n_weights, self._n_targets()),
+            "coef_": (n_weights, self._n_targets()),
         }
 
     def _bias(self) -> float:

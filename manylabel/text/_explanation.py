@@ -116,7 +116,7 @@ def reasons(
     words = variants.losses(learner, columns)
     members = {
         name: variants.losses(member, columns)
-        for name, member in _named(getattr(learner, "members_", []))
+        for name, member in _named(getattr(learner, "estimators_", []))
     }
     return TagExplanation(
         [

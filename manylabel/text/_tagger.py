@@ -47,7 +47,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         Names of the tags: sorted, or in a stream those that came later last.
     choice_ : str
         Which learner was chosen and why, as one sentence; empty if it was named.
-    tag_counts_ : ndarray of shape (n_tags,)
+    label_counts_ : ndarray of shape (n_tags,)
         How many texts had each tag.
     n_rows_ : int
         How many texts were learnt.
@@ -56,7 +56,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
     --------
     >>> texts = ["red wine", "white wine", "brown bread", "rye bread and wine"]
     >>> tags = [["drink"], ["drink"], ["food"], ["drink", "food"]]
-    >>> tagger = Tagger(vectorizer=TextVectorizer(min_rows=1)).fit(texts, tags)
+    >>> tagger = Tagger(vectorizer=TextVectorizer(min_df=1)).fit(texts, tags)
     >>> [name for name, score in tagger.tag("a glass of wine", k=1)]
     ['drink']
     >>> tagger.predict(["bread", "wine"])
@@ -69,7 +69,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
     learner_: MultiLabelClassifier
     label_names_: Array
     choice_: str
-    tag_counts_: Ints
+    label_counts_: Ints
     n_rows_: int
 
     def __init__(
@@ -103,7 +103,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         learner, reason = self._new_learner(X.shape[0], X.shape[1], len(space))
         learner.fit(X, Y)
         self.vectorizer_, self.learner_, self.choice_ = vectorizer, learner, reason
-        self.tag_counts_, self.n_rows_ = np.zeros(len(space), np.int64), 0
+        self.label_counts_, self.n_rows_ = np.zeros(len(space), np.int64), 0
         return self._count(space.names, Y)
 
     def partial_fit(
@@ -142,7 +142,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         learner.partial_fit(X, Y)
         if not known:
             self.vectorizer_, self.learner_, self.choice_ = vectorizer, learner, ""
-            self.tag_counts_, self.n_rows_ = np.zeros(0, np.int64), 0
+            self.label_counts_, self.n_rows_ = np.zeros(0, np.int64), 0
         return self._count(space.names, Y)
 
     def tag(self, text: str, k: int = 5) -> Tagged:
@@ -234,7 +234,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         new = {name for names in rows for name in names} - set(self.label_names_)
         Y = LabelSpace([*self.label_names_, *sorted(new)]).encode(rows)
         law = Propensity() if propensity is None else propensity
-        counts = np.concatenate([self.tag_counts_, np.zeros(len(new), np.int64)])
+        counts = np.concatenate([self.label_counts_, np.zeros(len(new), np.int64)])
         (*_, deepest) = sorted(_validation.cutoffs(k))
         return evaluate(
             Y,
@@ -271,7 +271,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         --------
         >>> texts = ["red wine", "white wine", "brown bread", "rye bread"]
         >>> tags = [["drink"], ["drink"], ["food"], ["food"]]
-        >>> tagger = Tagger(vectorizer=TextVectorizer(min_rows=1)).fit(texts, tags)
+        >>> tagger = Tagger(vectorizer=TextVectorizer(min_df=1)).fit(texts, tags)
         >>> (reason,) = tagger.explain("red wine and bread", tags=["food"]).reasons
         >>> [word for word, weight in reason.words if weight > 0]
         ['bread']
@@ -307,9 +307,9 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         """Take over what another tagger learnt, if it fits together."""
         other = persistence.unflatten(state)
         n_labels = len(other["learner_"].classes_)
-        if not len(other["label_names_"]) == len(other["tag_counts_"]) == n_labels:
-            raise ValueError("label_names_, tag_counts_ and learner_ must agree")
-        if other["learner_"].n_features_in_ != other["vectorizer_"].n_features:
+        if not len(other["label_names_"]) == len(other["label_counts_"]) == n_labels:
+            raise ValueError("label_names_, label_counts_ and learner_ must agree")
+        if other["learner_"].n_features_in_ != other["vectorizer_"].n_features_out_:
             raise ValueError("vectorizer_ and learner_ must agree")
         self.__dict__.update(other)
         return self
@@ -332,8 +332,8 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         """Note how often each tag came."""
         self.label_names_ = np.array(names, dtype=object)
         counts = np.bincount(Y.indices, minlength=len(names))
-        counts[: len(self.tag_counts_)] += self.tag_counts_
-        self.tag_counts_, self.n_rows_ = counts, self.n_rows_ + Y.shape[0]
+        counts[: len(self.label_counts_)] += self.label_counts_
+        self.label_counts_, self.n_rows_ = counts, self.n_rows_ + Y.shape[0]
         return self
 
     def _new_vectorizer(self) -> TextVectorizer:
@@ -355,10 +355,10 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         if not hasattr(learner, "partial_fit"):
             kind = type(learner).__name__
             raise TypeError(f"learner must have partial_fit. {kind} has not.")
-        if vectorizer.n_hashed is None:
+        if vectorizer.n_features is None:
             raise ValueError(
                 "vectorizer must hash to learn a stream, as TextVectorizer("
-                "n_hashed=2**18) does."
+                "n_features=2**18) does."
             )
         return learner, vectorizer
 

@@ -42,23 +42,23 @@ class TextVectorizer(  # type: ignore[call-arg]
     analyzer : {"word", "char"}, default="word"
         Count runs of words, or runs of characters within words, the blanks around a
         word included: for short texts, misspellings, and scripts without blanks.
-    ngrams : tuple of (int, int) or None, default=None
+    ngram_range : tuple of (int, int) or None, default=None
         The least and the greatest length of a run; None is (1, 2) words or (3, 5)
         characters.
-    min_rows : int, default=2
+    min_df : int, default=2
         Runs in fewer texts are left out.
     max_features : int or None, default=None
         Keep the runs in most texts only.
-    n_hashed : int or None, default=None
+    n_features : int or None, default=None
         Hash the runs to so many columns, for streams: nothing is learnt from texts, so
         rare words weigh as much as others, columns have no names, and there is no
-        need to call ``fit``; ``min_rows`` and ``max_features`` do not apply.
+        need to call ``fit``; ``min_df`` and ``max_features`` do not apply.
 
     Attributes
     ----------
     hashes_ : ndarray of shape (n_features,)
         64-bit hashes of the runs, rising: the order of the columns.
-    weights_ : ndarray of shape (n_features,)
+    idf_ : ndarray of shape (n_features,)
         What a count of 1 becomes, before rows get unit length.
     names_ : ndarray of uint8
         The runs in UTF-8, joined; see ``get_feature_names_out``.
@@ -78,12 +78,12 @@ class TextVectorizer(  # type: ignore[call-arg]
     ['red', 'red wine', 'white', 'wine']
     >>> vectorizer.transform(["White bread!"]).data
     array([1.], dtype=float32)
-    >>> TextVectorizer(n_hashed=2**20).transform(texts).shape
+    >>> TextVectorizer(n_features=2**20).transform(texts).shape
     (3, 1048576)
     """
 
     hashes_: Array
-    weights_: Singles
+    idf_: Singles
     names_: Array
     name_offsets_: Ints
     _table: Table | None = None  # made of the hashes when it is needed
@@ -92,22 +92,22 @@ class TextVectorizer(  # type: ignore[call-arg]
         self,
         *,
         analyzer: str = "word",
-        ngrams: tuple[int, int] | None = None,
-        min_rows: int = 2,
+        ngram_range: tuple[int, int] | None = None,
+        min_df: int = 2,
         max_features: int | None = None,
-        n_hashed: int | None = None,
+        n_features: int | None = None,
     ) -> None:
         self.analyzer = analyzer
-        self.ngrams = ngrams
-        self.min_rows = min_rows
+        self.ngram_range = ngram_range
+        self.min_df = min_df
         self.max_features = max_features
-        self.n_hashed = n_hashed
+        self.n_features = n_features
 
     @property
-    def n_features(self) -> int:
+    def n_features_out_(self) -> int:
         """How many columns a row has."""
         check_is_fitted(self)
-        return len(self.hashes_) if self.n_hashed is None else int(self.n_hashed)
+        return len(self.hashes_) if self.n_features is None else int(self.n_features)
 
     def fit(self, texts: Iterable[str], y: Any = None) -> Self:
         """Learn the vocabulary of texts.
@@ -125,8 +125,8 @@ class TextVectorizer(  # type: ignore[call-arg]
             Itself.
         """
         self._check_parameters()
-        if self.n_hashed is None:
-            vocabulary = Growing(self.min_rows)
+        if self.n_features is None:
+            vocabulary = Growing(self.min_df)
             for grams in self._grams(texts):
                 vocabulary.add(grams)
             self._settle(vocabulary)
@@ -148,9 +148,9 @@ class TextVectorizer(  # type: ignore[call-arg]
             What ``fit`` and ``transform`` return, float32.
         """
         self._check_parameters()
-        if self.n_hashed is not None:
+        if self.n_features is not None:
             return self.transform(texts)
-        vocabulary = Growing(self.min_rows)
+        vocabulary = Growing(self.min_df)
         parts = [vocabulary.add(grams) for grams in self._grams(texts)]
         kept = self._settle(vocabulary)
         column = vocabulary.columns(kept)
@@ -188,8 +188,8 @@ class TextVectorizer(  # type: ignore[call-arg]
         ndarray of str
             Of dtype object.
         """
-        if self.n_hashed is not None:
-            raise ValueError("Hashed columns have no names: n_hashed must be None.")
+        if self.n_features is not None:
+            raise ValueError("Hashed columns have no names: n_features must be None.")
         check_is_fitted(self)
         joined = self.names_.tobytes()
         bounds = pairwise(self.name_offsets_.tolist())
@@ -210,13 +210,13 @@ class TextVectorizer(  # type: ignore[call-arg]
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self.n_hashed is not None or hasattr(self, "hashes_")
+        return self.n_features is not None or hasattr(self, "hashes_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
-        tags.requires_fit = self.n_hashed is None
+        tags.requires_fit = self.n_features is None
         return tags
 
     def _grams(self, texts: Iterable[str]) -> Iterator[Grams]:
@@ -224,12 +224,14 @@ class TextVectorizer(  # type: ignore[call-arg]
         return (chunk.grams(self.analyzer, (least, most)) for chunk in chunks(texts))
 
     def _counted(self, grams: Grams) -> CSR:
-        if self.n_hashed is not None:
-            return counted(grams.indptr, self._hashed(grams.hashes), self.n_hashed)
+        if self.n_features is not None:
+            return counted(grams.indptr, self._hashed(grams.hashes), self.n_features)
         if self._table is None:
-            self._table = Table.of(self.hashes_, self.n_features, self.n_features)
+            self._table = Table.of(
+                self.hashes_, self.n_features_out_, self.n_features_out_
+            )
         numbers = self._table.look_up(grams.hashes)
-        return counted(grams.indptr, numbers, self.n_features)
+        return counted(grams.indptr, numbers, self.n_features_out_)
 
     def _hashed(self, hashes: Array) -> Array:
         """Return columns: runs of each length have a stretch of their own."""
@@ -242,25 +244,26 @@ class TextVectorizer(  # type: ignore[call-arg]
         """Return how many hashed columns there are for each length of runs."""
         least, most = self._sizes()
         n_lengths = min(most - least, words.MOST_FURTHER) + 1
-        return int(self.n_hashed or 0) // (n_lengths if self.analyzer == "word" else 1)
+        n_kinds = n_lengths if self.analyzer == "word" else 1
+        return int(self.n_features or 0) // n_kinds
 
     def _settle(self, vocabulary: Growing) -> Ints:
         """Keep what is frequent enough; return its numbers."""
         kept = vocabulary.kept(self.max_features)
         if not len(kept):
             raise ValueError(
-                f"texts must have words that are in at least min_rows={self.min_rows} "
+                f"texts must have words that are in at least min_df={self.min_df} "
                 f"of them. Found none, in {vocabulary.n_rows:,}."
             )
-        self.hashes_, self.weights_ = vocabulary.hashes(kept), vocabulary.idf(kept)
+        self.hashes_, self.idf_ = vocabulary.hashes(kept), vocabulary.idf(kept)
         self.names_, self.name_offsets_ = vocabulary.spelt(kept)
-        self.weights_ *= DISCOUNT[self.hashes_ >> words.REST]
+        self.idf_ *= DISCOUNT[self.hashes_ >> words.REST]
         self._table = None
         return kept
 
     def _weighed(self, rows: CSR) -> CSR:
-        if self.n_hashed is None:
-            weights = self.weights_[rows.indices]
+        if self.n_features is None:
+            weights = self.idf_[rows.indices]
         else:
             weights = DISCOUNT[rows.indices // self._stretch()]
         data = np.empty(rows.nnz, np.float32)
@@ -268,39 +271,38 @@ class TextVectorizer(  # type: ignore[call-arg]
         return sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
 
     def _sizes(self) -> tuple[int, int]:
-        least, most = SIZES[self.analyzer] if self.ngrams is None else self.ngrams
+        given = self.ngram_range
+        least, most = SIZES[self.analyzer] if given is None else given
         return int(least), int(most)
 
     def _check_parameters(self) -> None:
         _validation.choice(self.analyzer, "analyzer", SIZES)
-        check_scalar(self.min_rows, "min_rows", Integral, min_val=1)
-        for name in ("max_features", "n_hashed"):
+        check_scalar(self.min_df, "min_df", Integral, min_val=1)
+        for name in ("max_features", "n_features"):
             if (value := getattr(self, name)) is not None:
                 most = np.iinfo(np.int32).max
                 check_scalar(value, name, Integral, min_val=1, max_val=most)
-        match SIZES[self.analyzer] if self.ngrams is None else self.ngrams:
+        match SIZES[self.analyzer] if self.ngram_range is None else self.ngram_range:
             case [int(least), int(most)] if 1 <= least <= most:
                 pass
             case _:
                 raise ValueError(
-                    "ngrams must be two whole numbers, the least and the greatest "
-                    f"length, such as (1, 2). Got {self.ngrams!r}."
+                    "ngram_range must be two whole numbers, the least and the greatest "
+                    f"length, such as (1, 2). Got {self.ngram_range!r}."
                 )
-        if self.n_hashed is not None and not self._stretch():
+        if self.n_features is not None and not self._stretch():
             raise ValueError(
-                "n_hashed must have a column for each length of runs. "
-                f"Got {self.n_hashed}."
+                "n_features must have a column for each length of runs. "
+                f"Got {self.n_features}."
             )
 
 
-def _check(
-    hashes_: Array, weights_: Array, names_: Array, name_offsets_: Array
-) -> None:
+def _check(hashes_: Array, idf_: Array, names_: Array, name_offsets_: Array) -> None:
     """Refuse what does not fit together, because kernels trust it."""
     if hashes_.dtype != np.uint64 or (hashes_[1:] <= hashes_[:-1]).any():
         raise ValueError("hashes_ must be uint64 and rise")
-    if weights_.dtype != np.float32 or weights_.shape != hashes_.shape:
-        raise ValueError("weights_ must be float32, one for each hash")
+    if idf_.dtype != np.float32 or idf_.shape != hashes_.shape:
+        raise ValueError("idf_ must be float32, one for each hash")
     rises = (np.diff(name_offsets_) > 0).all() and name_offsets_[0] == 0
     if not rises or name_offsets_[-1] != len(names_):
         raise ValueError("name_offsets_ must rise from 0 to the length of names_")

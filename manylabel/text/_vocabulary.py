@@ -38,12 +38,12 @@ class Table(NamedTuple):
 class Growing:
     """The grams seen so far: how many rows each is in, and how it is spelt.
 
-    A gram is spelt when it is found in its row number ``min_rows``, since the text is
+    A gram is spelt when it is found in its row number ``min_df``, since the text is
     at hand then: the many that stay rare need no room for letters.
     """
 
-    def __init__(self, min_rows: int) -> None:
-        self.min_rows = min_rows
+    def __init__(self, min_df: int) -> None:
+        self.min_df = min_df
         self.n_rows, self.n_known = 0, 0
         self._table = Table.of(np.empty(0, np.uint64), 0, 0)
         self._in_rows = np.zeros(len(self._table.keys), np.int64)
@@ -71,7 +71,7 @@ class Growing:
         order.
         """
         keys, in_rows = self._table.keys, self._in_rows
-        kept = np.flatnonzero(in_rows[: self.n_known] >= self.min_rows)
+        kept = np.flatnonzero(in_rows[: self.n_known] >= self.min_df)
         frequent = np.lexsort((keys[kept], -in_rows[kept]))[:max_features]
         kept = kept[frequent]
         return kept[np.argsort(keys[kept])]
@@ -114,7 +114,7 @@ class Growing:
         names, ends = np.empty(most, np.uint8), np.empty(len(numbers), np.int64)
         n_named = sum(map(len, self._lengths))
         n = kernels.spell_new(
-            *(grams.text, grams.places, numbers, self._in_rows, self.min_rows),
+            *(grams.text, grams.places, numbers, self._in_rows, self.min_df),
             *(self._name, names, ends, n_named),
         )
         self._lengths.append(np.diff(ends[:n], prepend=0))

@@ -51,7 +51,7 @@ def choose(n_rows: int, n_features: int, n_labels: int) -> Choice:
         return Choice(Blend(), f"Blend, because {reason}.")
     if n_rows <= MOST_ROWS:
         reason = f"{n_labels:,} labels are too many for a separator each"
-        learners = [FastXML(n_trees=N_TREES), PfastreXML(n_trees=N_TREES)]
+        learners = [FastXML(n_estimators=N_TREES), PfastreXML(n_estimators=N_TREES)]
         return Choice(Blend(learners), f"Blend of two forests, because {reason}.")
     reason = f"{n_rows:,} rows are many, and one forest is enough to wait for"
     return Choice(PfastreXML(), f"PfastreXML, because {reason}.")

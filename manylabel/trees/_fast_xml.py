@@ -19,16 +19,16 @@ class FastXML(ForestClassifier):
 
     Parameters
     ----------
-    n_trees : int, default=50
+    n_estimators : int, default=50
         How many trees; they differ by their random starts only.
-    max_leaf : int, default=10
+    leaf_size : int, default=10
         A node of at most so many rows is a leaf.
     labels_per_leaf : int, default=100
         How many labels a leaf keeps, the most frequent ones.
     C : float or "auto", default="auto"
         Weight of the separators' loss against ``|w|_1``. The authors' program has 1.0;
         "auto" takes more for short rows, 1.6 for rows of unit length.
-    bias : float, default=1.0
+    intercept_scaling : float, default=1.0
         Value of a constant feature, whose weight is regularised as the others.
     label_gain : array of shape (n_labels,), float or None, default=None
         What it is worth to rank a label high; also scales its score. None is 1.
@@ -38,8 +38,9 @@ class FastXML(ForestClassifier):
         ``"accuracy"``, ``"hamming"`` ...; see :func:`manylabel.losses.as_cost`. None,
         or fewer than 10 rows: the threshold is one half.
     warm_start : bool, default=False
-        Let ``fit`` keep the trees there are and grow those that ``n_trees`` asks for.
-        With an integer ``random_state``, and the same data, that is the same forest.
+        Let ``fit`` keep the trees there are and grow those that ``n_estimators`` asks
+        for. With an integer ``random_state``, and the same data, that is the same
+        forest.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores. The forest does not depend on it.
     random_state : int, Generator, RandomState or None, default=0
@@ -49,7 +50,7 @@ class FastXML(ForestClassifier):
     ----------
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
-    roots_ : ndarray of shape (n_trees + 1,)
+    roots_ : ndarray of shape (n_estimators + 1,)
         Node where each tree starts, and the number of nodes.
     children_ : ndarray of shape (n_nodes,)
         First child of each node, the second follows it; 0 in a leaf.
@@ -57,7 +58,7 @@ class FastXML(ForestClassifier):
         Intercepts of the separators.
     node_rows_ : ndarray of shape (n_nodes,)
         Training rows that came by.
-    weights_ : csr_array of shape (n_nodes, n_features)
+    coef_ : csr_array of shape (n_nodes, n_features)
         Weights of the separators; kept in 16 bits each, and made when asked for.
     leaves_ : csr_array of shape (n_nodes, n_labels)
         Share of the training rows of a leaf that have a label; kept in 16 bits each.
@@ -89,7 +90,7 @@ class FastXML(ForestClassifier):
     --------
     >>> X = [[1.0, 0.0], [0.9, 0.0], [0.0, 1.0], [0.0, 0.8]]
     >>> Y = [[1, 0], [1, 0], [0, 1], [0, 1]]
-    >>> model = FastXML(n_trees=5, max_leaf=2, C=10.0).fit(X, Y)
+    >>> model = FastXML(n_estimators=5, leaf_size=2, C=10.0).fit(X, Y)
     >>> model.predict([[1.0, 0.1]])
     array([[1, 0]])
     """
@@ -97,22 +98,22 @@ class FastXML(ForestClassifier):
     def __init__(
         self,
         *,
-        n_trees: int = 50,
-        max_leaf: int = 10,
+        n_estimators: int = 50,
+        leaf_size: int = 10,
         labels_per_leaf: int = 100,
         C: float | str = "auto",
-        bias: float = 1.0,
+        intercept_scaling: float = 1.0,
         label_gain: Any = None,
         cost: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
-        self.n_trees = n_trees
-        self.max_leaf = max_leaf
+        self.n_estimators = n_estimators
+        self.leaf_size = leaf_size
         self.labels_per_leaf = labels_per_leaf
         self.C = C
-        self.bias = bias
+        self.intercept_scaling = intercept_scaling
         self.label_gain = label_gain
         self.cost = cost
         self.warm_start = warm_start

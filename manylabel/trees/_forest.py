@@ -47,11 +47,11 @@ class ForestClassifier(ExplainedClassifier):
 
     AUTHORS: ClassVar[dict[str, Any]] = {"C": 1.0}  # settings of their program
 
-    n_trees: int
-    max_leaf: int
+    n_estimators: int
+    leaf_size: int
     labels_per_leaf: int
     C: float | str
-    bias: float
+    intercept_scaling: float
     cost: Any
     warm_start: bool
     n_jobs: int | None
@@ -82,7 +82,7 @@ class ForestClassifier(ExplainedClassifier):
         Y : array or sparse array of shape (n_rows, n_labels)
             Labels, 0/1.
         sample_weight : array of shape (n_rows,) or None, default=None
-            How much each row counts, in splits, separators and leaves; ``max_leaf``
+            How much each row counts, in splits, separators and leaves; ``leaf_size``
             counts rows. A row of weight 0 is as if it were not there.
 
         Returns
@@ -106,7 +106,7 @@ class ForestClassifier(ExplainedClassifier):
             self.worth_ = self._worth(labels)
             plan = self._plan(rows, labels, mass / mass.mean())
             self.gain_ = self._score_gain(plan.gain)
-            seeds = parallel.spawn_seeds(self.random_state, self.n_trees)
+            seeds = parallel.spawn_seeds(self.random_state, self.n_estimators)
             self._take(Forest.joined([*known, *self._grown(plan, seeds[n_known:])]))
             self._summarise(plan)
             self._settle(plan, seeds)
@@ -139,7 +139,7 @@ class ForestClassifier(ExplainedClassifier):
         return np.clip(np.concatenate(means), 0, 1)
 
     @property
-    def weights_(self) -> CSR:
+    def coef_(self) -> CSR:
         """Weights of the separators, shape (n_nodes, n_features); made when asked."""
         return self._forest().weights(self.n_features_in_)
 
@@ -174,7 +174,7 @@ class ForestClassifier(ExplainedClassifier):
         Returns
         -------
         ForestClassifier
-            Has this forest's parameters but for ``n_trees``.
+            Has this forest's parameters but for ``n_estimators``.
         """
         if not isinstance(other, ForestClassifier):
             raise TypeError(f"other must be a forest. Got a {type(other).__name__}.")
@@ -193,23 +193,23 @@ class ForestClassifier(ExplainedClassifier):
         model.seen_ = self.seen_ | other.seen_
         return model
 
-    def trimmed(self, n_trees: int) -> Self:
+    def trimmed(self, n_estimators: int) -> Self:
         """Return a new forest of the first trees of this one.
 
         Parameters
         ----------
-        n_trees : int
+        n_estimators : int
             How many trees to keep.
 
         Returns
         -------
         ForestClassifier
-            Has this forest's parameters but for ``n_trees``.
+            Has this forest's parameters but for ``n_estimators``.
         """
         forest = self._forest()
         most = len(forest.roots) - 1
-        check_scalar(n_trees, "n_trees", Integral, min_val=1, max_val=most)
-        return self._with(forest.head(int(n_trees)))
+        check_scalar(n_estimators, "n_estimators", Integral, min_val=1, max_val=most)
+        return self._with(forest.head(int(n_estimators)))
 
     def _explained(self, row: CSR, labels: Ranked) -> Explanation:
         return explain(self._forest(), row, self._reached(row)[0], labels)
@@ -235,8 +235,8 @@ class ForestClassifier(ExplainedClassifier):
             weight=self._weight(Y, gain) * mass,
             mass=mass,
             cost=usual_cost(X) if isinstance(self.C, str) else self.C,
-            bias=self.bias,
-            max_leaf=self.max_leaf,
+            bias=self.intercept_scaling,
+            leaf_size=self.leaf_size,
             labels_per_leaf=self.labels_per_leaf,
         )
 
@@ -251,7 +251,8 @@ class ForestClassifier(ExplainedClassifier):
     def _with(self, forest: Forest) -> Self:
         """Return an estimator like this one that has another forest."""
         # A clone would forget what a Propensity was fitted to.
-        parameters = self.get_params(deep=False) | {"n_trees": len(forest.roots) - 1}
+        n_estimators = len(forest.roots) - 1
+        parameters = self.get_params(deep=False) | {"n_estimators": n_estimators}
         model = type(self)(**parameters)
         learnt = {name: v for name, v in vars(self).items() if name.endswith("_")}
         model.__dict__.update(learnt)
@@ -272,10 +273,10 @@ class ForestClassifier(ExplainedClassifier):
                 f"X and Y must have {widths[0]} and {widths[1]} columns, as the trees "
                 f"that warm_start keeps. Got {found[0]} and {found[1]}."
             )
-        if self.n_trees < n_known:
+        if self.n_estimators < n_known:
             raise ValueError(
-                f"n_trees must be at least {n_known}, the trees that warm_start keeps. "
-                f"Got {self.n_trees}."
+                f"n_estimators must be at least {n_known}, the trees that "
+                f"warm_start keeps. Got {self.n_estimators}."
             )
 
     def _reached(self, X: CSR) -> Array:
@@ -379,14 +380,15 @@ class ForestClassifier(ExplainedClassifier):
         return cut(X, ROWS_AT_ONCE)
 
     def _check_parameters(self) -> None:
-        for name in ("n_trees", "max_leaf", "labels_per_leaf"):
+        for name in ("n_estimators", "leaf_size", "labels_per_leaf"):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         if isinstance(self.C, str):
             _validation.choice(self.C, "C", ["auto"])
         else:
             _validation.number(self.C, "C", above=0)
-        _validation.number(self.bias, "bias", least=0)
-        check_scalar(self.bias, "bias", Real, max_val=MOST_BIAS)
+        _validation.number(self.intercept_scaling, "intercept_scaling", least=0)
+        value = self.intercept_scaling
+        check_scalar(value, "intercept_scaling", Real, max_val=MOST_BIAS)
         if self.cost is not None:
             as_counted_cost(self.cost)
 

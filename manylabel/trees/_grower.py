@@ -24,7 +24,7 @@ class Plan:
     mass: Floats  # of each row, in separators and leaves
     cost: float
     bias: float
-    max_leaf: int
+    leaf_size: int
     labels_per_leaf: int
 
     def of(self, rows: Array) -> Self:
@@ -48,7 +48,7 @@ class Plan:
             discount=1 / np.log2(np.arange(n_labels) + 2.0),
             bias=np.float32(self.bias),
             cost=float(self.cost),
-            max_leaf=min(int(self.max_leaf), self.X.shape[0]),
+            leaf_size=min(int(self.leaf_size), self.X.shape[0]),
             most_rows=MOST_ROWS,
             stub_rows=stub_rows,
             labels_per_leaf=min(int(self.labels_per_leaf), n_labels),

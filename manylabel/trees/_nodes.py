@@ -24,7 +24,7 @@ class Forest(NamedTuple):
 
     Attributes
     ----------
-    roots : ndarray of shape (n_trees + 1,)
+    roots : ndarray of shape (n_estimators + 1,)
         Node where each tree starts, and the number of nodes.
     children : ndarray of shape (n_nodes,)
         First child, for scores of 0 and more; the second follows it. 0 in a leaf.
@@ -78,15 +78,15 @@ class Forest(NamedTuple):
             **joined,
         )
 
-    def head(self, n_trees: int) -> Self:
+    def head(self, n_estimators: int) -> Self:
         """Return the first trees."""
-        n_nodes = int(self.roots[n_trees])
+        n_nodes = int(self.roots[n_estimators])
         kept = {name: getattr(self, name)[:n_nodes] for name in PER_NODE}
         for name, entries in LISTS.items():
             kept[name] = getattr(self, name)[: n_nodes + 1]
             for entry in entries:
                 kept[entry] = getattr(self, entry)[: kept[name][-1]]
-        return type(self)(roots=self.roots[: n_trees + 1], **kept)
+        return type(self)(roots=self.roots[: n_estimators + 1], **kept)
 
     def grafted(self, stubs: Array, branches: Sequence[Self]) -> Self:
         """Return a tree with branches, trees themselves, in place of some leaves."""

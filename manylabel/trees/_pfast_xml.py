@@ -21,16 +21,16 @@ class PfastXML(ForestClassifier):
 
     Parameters
     ----------
-    n_trees : int, default=50
+    n_estimators : int, default=50
         How many trees; they differ by their random starts only.
-    max_leaf : int, default=10
+    leaf_size : int, default=10
         A node of at most so many rows is a leaf.
     labels_per_leaf : int, default=100
         How many labels a leaf keeps, those of the largest scores.
     C : float or "auto", default="auto"
         Weight of the separators' loss against ``|w|_1``. The authors' program has 1.0;
         "auto" takes more for short rows, 1.6 for rows of unit length.
-    bias : float, default=1.0
+    intercept_scaling : float, default=1.0
         Value of a constant feature, whose weight is regularised as the others.
     propensity : Propensity, array of shape (n_labels,), float or None, default=None
         How probable it is that a true label is recorded, in (0, 1]. None fits
@@ -41,8 +41,9 @@ class PfastXML(ForestClassifier):
         ``"accuracy"``, ``"hamming"`` ...; see :func:`manylabel.losses.as_cost`. None,
         or fewer than 10 rows: the threshold is one half.
     warm_start : bool, default=False
-        Let ``fit`` keep the trees there are and grow those that ``n_trees`` asks for.
-        With an integer ``random_state``, and the same data, that is the same forest.
+        Let ``fit`` keep the trees there are and grow those that ``n_estimators`` asks
+        for. With an integer ``random_state``, and the same data, that is the same
+        forest.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores. The forest does not depend on it.
     random_state : int, Generator, RandomState or None, default=0
@@ -52,7 +53,7 @@ class PfastXML(ForestClassifier):
     ----------
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
-    roots_ : ndarray of shape (n_trees + 1,)
+    roots_ : ndarray of shape (n_estimators + 1,)
         Node where each tree starts, and the number of nodes.
     children_ : ndarray of shape (n_nodes,)
         First child of each node, the second follows it; 0 in a leaf.
@@ -60,7 +61,7 @@ class PfastXML(ForestClassifier):
         Intercepts of the separators.
     node_rows_ : ndarray of shape (n_nodes,)
         Training rows that came by.
-    weights_ : csr_array of shape (n_nodes, n_features)
+    coef_ : csr_array of shape (n_nodes, n_features)
         Weights of the separators; kept in 16 bits each, and made when asked for.
     leaves_ : csr_array of shape (n_nodes, n_labels)
         Share of the training rows of a leaf that have a label; kept in 16 bits each.
@@ -89,7 +90,7 @@ class PfastXML(ForestClassifier):
     --------
     >>> X = [[1.0, 0.0], [0.9, 0.0], [0.0, 1.0], [0.0, 0.8]]
     >>> Y = [[1, 0], [1, 0], [0, 1], [0, 1]]
-    >>> model = PfastXML(n_trees=5, max_leaf=2, C=10.0, propensity=[0.5, 0.8])
+    >>> model = PfastXML(n_estimators=5, leaf_size=2, C=10.0, propensity=[0.5, 0.8])
     >>> model.fit(X, Y).predict_topk([[1.0, 0.1]], k=1).toarray()
     array([[0.9, 0. ]], dtype=float32)
     """
@@ -97,22 +98,22 @@ class PfastXML(ForestClassifier):
     def __init__(
         self,
         *,
-        n_trees: int = 50,
-        max_leaf: int = 10,
+        n_estimators: int = 50,
+        leaf_size: int = 10,
         labels_per_leaf: int = 100,
         C: float | str = "auto",
-        bias: float = 1.0,
+        intercept_scaling: float = 1.0,
         propensity: Any = None,
         cost: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
-        self.n_trees = n_trees
-        self.max_leaf = max_leaf
+        self.n_estimators = n_estimators
+        self.leaf_size = leaf_size
         self.labels_per_leaf = labels_per_leaf
         self.C = C
-        self.bias = bias
+        self.intercept_scaling = intercept_scaling
         self.propensity = propensity
         self.cost = cost
         self.warm_start = warm_start

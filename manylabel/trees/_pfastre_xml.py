@@ -33,16 +33,16 @@ class PfastreXML(PfastXML):
 
     Parameters
     ----------
-    n_trees : int, default=50
+    n_estimators : int, default=50
         How many trees; they differ by their random starts only.
-    max_leaf : int, default=10
+    leaf_size : int, default=10
         A node of at most so many rows is a leaf.
     labels_per_leaf : int, default=100
         How many labels a leaf keeps, those of the largest scores.
     C : float or "auto", default="auto"
         Weight of the separators' loss against ``|w|_1``. The authors' program has 1.0;
         "auto" takes more for short rows, 1.6 for rows of unit length.
-    bias : float, default=1.0
+    intercept_scaling : float, default=1.0
         Value of a constant feature, whose weight is regularised as the others.
     propensity : Propensity, array of shape (n_labels,), float or None, default=None
         How probable it is that a true label is recorded, in (0, 1]. None fits
@@ -79,8 +79,9 @@ class PfastreXML(PfastXML):
         :func:`manylabel.losses.as_cost`. With None, or fewer than 10 rows, rows get as
         many labels as they are estimated to have, on average.
     warm_start : bool, default=False
-        Let ``fit`` keep the trees there are and grow those that ``n_trees`` asks for.
-        With an integer ``random_state``, and the same data, that is the same forest.
+        Let ``fit`` keep the trees there are and grow those that ``n_estimators`` asks
+        for. With an integer ``random_state``, and the same data, that is the same
+        forest.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores. The forest does not depend on it.
     random_state : int, Generator, RandomState or None, default=0
@@ -130,7 +131,7 @@ class PfastreXML(PfastXML):
     --------
     >>> X = [[1.0, 0.0], [0.9, 0.0], [0.0, 1.0], [0.0, 0.8]]
     >>> Y = [[1, 0], [1, 0], [0, 1], [0, 1]]
-    >>> model = PfastreXML(n_trees=5, max_leaf=2, C=10.0, alpha=0.5).fit(X, Y)
+    >>> model = PfastreXML(n_estimators=5, leaf_size=2, C=10.0, alpha=0.5).fit(X, Y)
     >>> model.predict_topk([[1.0, 0.1]], k=1).indices
     array([0], dtype=int32)
     """
@@ -154,11 +155,11 @@ class PfastreXML(PfastXML):
     def __init__(
         self,
         *,
-        n_trees: int = 50,
-        max_leaf: int = 10,
+        n_estimators: int = 50,
+        leaf_size: int = 10,
         labels_per_leaf: int = 100,
         C: float | str = "auto",
-        bias: float = 1.0,
+        intercept_scaling: float = 1.0,
         propensity: Any = None,
         splits: str = "balanced",
         tail: str = "cosine",
@@ -173,11 +174,11 @@ class PfastreXML(PfastXML):
         random_state: RandomState = 0,
     ) -> None:
         super().__init__(
-            n_trees=n_trees,
-            max_leaf=max_leaf,
+            n_estimators=n_estimators,
+            leaf_size=leaf_size,
             labels_per_leaf=labels_per_leaf,
             C=C,
-            bias=bias,
+            intercept_scaling=intercept_scaling,
             propensity=propensity,
             cost=cost,
             warm_start=warm_start,
@@ -203,7 +204,7 @@ class PfastreXML(PfastXML):
         Returns
         -------
         PfastreXML
-            Has this forest's parameters but for ``n_trees``, and what it chose.
+            Has this forest's parameters but for ``n_estimators``, and what it chose.
         """
         model = super().merged(other)
         pairs: Iterable[tuple[Any, Any]] = zip(self._tail(), other._tail(), strict=True)
@@ -264,7 +265,7 @@ class PfastreXML(PfastXML):
         trees = best._replace(values=np.log(best.values))
         if self.tail == "cosine":
             return trees, tail.log_cosines(X, best)
-        how = {"bias": float(self.bias), "steepness": self._steepness()}
+        how = {"bias": float(self.intercept_scaling), "steepness": self._steepness()}
         return trees, tail.log_shares(X, best, **how)
 
     def _listed_scores(self, X: CSR) -> Lists:

@@ -35,14 +35,15 @@ def test_rows_follow_a_hand_made_forest():
 @st.composite
 def merges(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n_rows, n_trees = draw(st.integers(0, 6)), draw(st.integers(1, 5))
+    n_rows, n_estimators = draw(st.integers(0, 6)), draw(st.integers(1, 5))
     n_nodes, n_labels = draw(st.integers(1, 8)), draw(st.integers(1, 12))
     shares = rng.integers(1, 4, (n_nodes, n_labels)) / 4  # coarse, so scores tie
     shares *= rng.random(shares.shape) < 0.4
-    leaves = rng.integers(0, n_nodes, (n_rows, n_trees)).astype(np.int32)
+    leaves = rng.integers(0, n_nodes, (n_rows, n_estimators)).astype(np.int32)
     gain = rng.choice([1.0, 2.0, 1e-12], n_labels)  # the last is lost in rounding
     seen = (shares > 0).any(axis=0) | (rng.random(n_labels) < 0.7)
-    return leaves, sp.csr_array(shares), router.Scale(gain, seen, 1 / n_trees, -0.25)
+    scale = router.Scale(gain, seen, 1 / n_estimators, -0.25)
+    return leaves, sp.csr_array(shares), scale
 
 
 def merged(leaves, shares, scale):

@@ -33,20 +33,20 @@ def test_reaches_the_published_precision(name, data_folder):
 
 def test_pruning_drops_small_weights_and_no_others(problem):
     X, Y = problem
-    whole, pruned = OneVsRest(prune=0).fit(X, Y), OneVsRest(prune=0.3).fit(X, Y)
-    weights = whole.weights_.toarray()
+    whole, pruned = (OneVsRest(min_weight=w).fit(X, Y) for w in (0, 0.3))
+    weights = whole.coef_.toarray()
     assert (np.abs(weights[weights != 0]) <= 0.3).any()
     assert_array_equal(
-        pruned.weights_.toarray(), np.where(np.abs(weights) > 0.3, weights, 0)
+        pruned.coef_.toarray(), np.where(np.abs(weights) > 0.3, weights, 0)
     )
     assert_array_equal(pruned.intercept_, whole.intercept_)
 
 
 def test_normalizing_makes_the_length_of_rows_irrelevant(problem):
     X, Y = problem
-    model = OneVsRest(prune=0).fit(X, Y)
-    longer = OneVsRest(prune=0).fit(X * 2.0, Y)  # a power of two loses no bit
-    assert_array_equal(model.weights_.toarray(), longer.weights_.toarray())
+    model = OneVsRest(min_weight=0).fit(X, Y)
+    longer = OneVsRest(min_weight=0).fit(X * 2.0, Y)  # a power of two loses no bit
+    assert_array_equal(model.coef_.toarray(), longer.coef_.toarray())
     assert_allclose(model.decision_function(8 * X), longer.decision_function(X))
 
 
@@ -71,16 +71,16 @@ def test_slow_labels_are_packed_anew_without_changing_a_bit(problem, monkeypatch
 def test_weights_are_sparse_and_single_precision(problem):
     X, Y = problem
     model = OneVsRest().fit(X, Y)
-    assert sp.issparse(model.weights_)
-    assert model.weights_.dtype == model.intercept_.dtype == np.float32
+    assert sp.issparse(model.coef_)
+    assert model.coef_.dtype == model.intercept_.dtype == np.float32
 
 
 def test_rows_more_than_half_full_are_stored_whole(problem):
     X, Y = problem
-    model = OneVsRest(prune=0.3).fit(X, Y)
-    used = (model.weights_.toarray() != 0).sum(axis=1)
+    model = OneVsRest(min_weight=0.3).fit(X, Y)
+    used = (model.coef_.toarray() != 0).sum(axis=1)
     assert {used.min(), used.max()} != {Y.shape[1]}
-    stored = np.diff(model.weights_.indptr)
+    stored = np.diff(model.coef_.indptr)
     assert_array_equal(stored, np.where(2 * used > Y.shape[1], Y.shape[1], used))
 
 
@@ -95,11 +95,11 @@ def test_a_slow_label_is_reported(problem):
         ({"C": 0}, "C == 0, must be > 0"),
         ({"tol": -1.0}, "tol == -1.0, must be > 0"),
         ({"max_iter": 0}, "max_iter == 0, must be >= 1"),
-        ({"prune": -0.1}, "prune == -0.1, must be >= 0"),
+        ({"min_weight": -0.1}, "min_weight == -0.1, must be >= 0"),
         ({"C": float("nan")}, "C must be finite. Got nan."),
         ({"C": 1e-300}, "C must be larger"),
         ({"tol": float("nan")}, "tol must be finite"),
-        ({"prune": float("inf")}, "prune must be finite"),
+        ({"min_weight": float("inf")}, "min_weight must be finite"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters, message, problem):
@@ -148,7 +148,7 @@ def test_rows_used_as_they_are_are_not_touched(problem):
     assert_array_equal(X.data, before.data)
     assert_array_equal(X.indices, before.indices)
     again = OneVsRest(normalize=False).fit(before, Y)
-    assert_array_equal(first.weights_.toarray(), again.weights_.toarray())
+    assert_array_equal(first.coef_.toarray(), again.coef_.toarray())
 
 
 def test_a_new_fit_forgets_everything(problem):
@@ -158,7 +158,7 @@ def test_a_new_fit_forgets_everything(problem):
     assert not hasattr(model.fit(X, Y[:, :2]), "label_names_")
 
 
-@pytest.mark.parametrize("name", ["weights_", "intercept_", "n_iter_"])
+@pytest.mark.parametrize("name", ["coef_", "intercept_", "n_iter_"])
 def test_a_state_that_does_not_fit_together_is_refused(name, problem):
     model = OneVsRest().fit(*problem)
     wrong = OneVsRest().fit(problem[0][:, :4], problem[1][:, :3])
@@ -175,5 +175,5 @@ def test_a_folder_whose_arrays_do_not_fit_together_is_refused(problem, tmp_path)
     model = OneVsRest().fit(*problem)
     model.classes_ = model.classes_[:2]
     model.save(tmp_path / "model")
-    with pytest.raises(ArchiveError, match="weights_ must have shape"):
+    with pytest.raises(ArchiveError, match="coef_ must have shape"):
         load(tmp_path / "model")

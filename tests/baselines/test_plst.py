@@ -34,7 +34,7 @@ def scores_by_svd(X, Y, n_components, reg):
 def test_scores_are_those_of_the_singular_value_decomposition(seed, n_components, reg):
     X, Y = draw(seed)
     Y[:6] |= np.eye(6, dtype=int)  # a label that no row had would rank last
-    model = PLST(n_components=n_components, reg=reg).fit(X, Y)
+    model = PLST(n_components=n_components, l2_regularization=reg).fit(X, Y)
     variances = np.linalg.svd(Y - Y.mean(axis=0), compute_uv=False)
     if n_components < 6 and np.isclose(*variances[n_components - 1 : n_components + 1]):
         return  # the last component is any of several
@@ -87,5 +87,5 @@ def test_too_large_a_problem_is_refused(module, limit, message, monkeypatch):
 
 
 def test_no_regularisation_is_refused():
-    with pytest.raises(ValueError, match="reg == 0, must be > 0"):
-        PLST(reg=0).fit(*draw(0))
+    with pytest.raises(ValueError, match="l2_regularization == 0, must be > 0"):
+        PLST(l2_regularization=0).fit(*draw(0))

@@ -114,7 +114,7 @@ def corpus():
 
 
 def sum_of_objectives(model, X, Y):
-    weights = np.vstack([model.weights_.toarray(), model.intercept_]).astype(float)
+    weights = np.vstack([model.coef_.toarray(), model.intercept_]).astype(float)
     scores = normalize(X) @ weights[:-1] + weights[-1]
     slack = np.maximum(0, 1 - (2 * Y - 1) * scores)
     return (weights**2).sum() / 2 + (slack**2).sum()
@@ -125,9 +125,9 @@ def test_rare_labels_are_solved_as_well_as_others_are(corpus, monkeypatch):
     counts = Y.sum(axis=0)
     Y = Y[:, (counts > 0) & _one_vs_rest._is_rare(counts, len(Y))]
     assert Y.shape[1] > 10
-    rare = sum_of_objectives(OneVsRest(prune=0).fit(X, Y), X, Y)
+    rare = sum_of_objectives(OneVsRest(min_weight=0).fit(X, Y), X, Y)
     monkeypatch.setattr(_one_vs_rest, "SMALL_SHARE", len(Y))
-    common = sum_of_objectives(OneVsRest(prune=0).fit(X, Y), X, Y)
+    common = sum_of_objectives(OneVsRest(min_weight=0).fit(X, Y), X, Y)
     assert rare <= common * (1 + 1e-4)
 
 
@@ -135,7 +135,7 @@ def test_jobs_and_the_order_of_labels_do_not_matter(corpus):
     order = np.random.default_rng(0).permutation(corpus.Y.shape[1])
     one = OneVsRest().fit(corpus.X, corpus.Y)
     two = OneVsRest(n_jobs=2).fit(corpus.X, corpus.Y[:, order])
-    assert_array_equal(one.weights_.toarray()[:, order], two.weights_.toarray())
+    assert_array_equal(one.coef_.toarray()[:, order], two.coef_.toarray())
     assert_array_equal(one.intercept_[order], two.intercept_)
 
 

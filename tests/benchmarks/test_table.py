@@ -108,8 +108,8 @@ def test_equal_trials_have_equal_keys_and_others_have_not(home):
 
 def test_a_trial_seeds_its_learner_unless_the_table_does():
     plain = dict(choices=(), settings={}, metrics=(), seed=7)
-    learner = Trial("split", "a", "FastXML", {"n_trees": 2}, **plain).make(C=3.0)
-    assert (learner.n_trees, learner.C, learner.random_state) == (2, 3.0, 7)
+    learner = Trial("split", "a", "FastXML", {"n_estimators": 2}, **plain).make(C=3.0)
+    assert (learner.n_estimators, learner.C, learner.random_state) == (2, 3.0, 7)
     given = Trial("split", "a", "FastXML", {"random_state": 1}, **plain).make()
     assert given.random_state == 1
     assert not hasattr(Trial("split", "a", "Popularity", {}, **plain).make(), "seed")

@@ -79,7 +79,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    learners = [OneVsRest(), FastXML(n_trees=5), Popularity()]
+    learners = [OneVsRest(), FastXML(n_estimators=5), Popularity()]
     return Blend(learners).fit(corpus.X[:500], corpus.Y[:500])
 
 
@@ -89,7 +89,7 @@ def test_a_blend_ranks_new_rows_no_worse_than_its_learners(model, corpus):
         report = evaluate(corpus.Y[500:], scores, k=5)
         return report["P@5"]
 
-    assert value(model) >= max(map(value, model.members_)) - 0.01
+    assert value(model) >= max(map(value, model.estimators_)) - 0.01
 
 
 def test_a_learner_that_knows_nothing_gets_little_weight(model):
@@ -104,7 +104,7 @@ def test_a_tilt_lifts_rare_labels(model, corpus):
 
 
 def load_state(model, **changes):
-    copy = Blend(model.learners).set_state(model.get_state())
+    copy = Blend(model.estimators).set_state(model.get_state())
     vars(copy).update(changes)
     return copy
 
@@ -112,7 +112,7 @@ def load_state(model, **changes):
 def test_a_saved_blend_ranks_as_before(model, corpus, tmp_path):
     model.save(tmp_path / "blend")
     again = load(tmp_path / "blend")
-    assert [type(member) for member in again.members_] == [
+    assert [type(member) for member in again.estimators_] == [
         OneVsRest,
         FastXML,
         Popularity,
@@ -125,10 +125,11 @@ def test_a_saved_blend_ranks_as_before(model, corpus, tmp_path):
 
 def test_members_that_know_other_labels_are_refused(model, corpus):
     other = OneVsRest().fit(corpus.X, corpus.Y[:, :7])
-    state = Blend(model.learners).set_state(model.get_state())
-    state.members_ = [other, *model.members_[1:]]
-    with pytest.raises(ValueError, match="classes_ must be the same for all members_"):
-        Blend(model.learners).set_state(state.get_state())
+    state = Blend(model.estimators).set_state(model.get_state())
+    state.estimators_ = [other, *model.estimators_[1:]]
+    message = "classes_ must be the same for all estimators_"
+    with pytest.raises(ValueError, match=message):
+        Blend(model.estimators).set_state(state.get_state())
 
 
 @pytest.mark.parametrize(
@@ -136,8 +137,8 @@ def test_members_that_know_other_labels_are_refused(model, corpus):
     [
         ({"metrics": ["Q@1"]}, "metric must be one of"),
         ({"metrics": []}, "metrics must name at least one"),
-        ({"learners": []}, "learners must have at least one"),
-        ({"learners": [3]}, "each of learners must be a multi-label learner"),
+        ({"estimators": []}, "estimators must have at least one"),
+        ({"estimators": [3]}, "each of estimators must be a multi-label learner"),
         ({"cost": lambda y, z: 0.0}, "cost must depend on counts"),
         ({"propensity": 2.0}, "propensity must lie in"),
     ],

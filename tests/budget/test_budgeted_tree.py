@@ -30,7 +30,7 @@ def by_hand(model, x):
     at = 0
     while model.children_[at]:
         own = slice(model.starts_[at], model.starts_[at + 1])
-        scores = x[model.features_[own]] @ model.weights_[own] + model.intercept_[at]
+        scores = x[model.features_[own]] @ model.coef_[own] + model.intercept_[at]
         at = model.children_[at] + (2 * np.sum(scores > 0) <= len(scores))
     return model.value_[at]
 
@@ -50,10 +50,10 @@ def test_rows_descend_as_they_would_by_hand():
     assert_array_equal(model.decision_function(sp.csr_array(X)), expected)
 
 
-@pytest.mark.parametrize("n_folds", [1, 2, 5])
-def test_a_leaf_has_the_rows_that_reach_it(n_folds):
+@pytest.mark.parametrize("cv", [1, 2, 5])
+def test_a_leaf_has_the_rows_that_reach_it(cv):
     X, y = crossed(n=300)
-    model = BudgetedTree(**GIVEN, n_folds=n_folds, prune=False).fit(X, y)
+    model = BudgetedTree(**GIVEN, cv=cv, prune=False).fit(X, y)
     reached = model._tree().leaves(sp.csr_array(X.astype(np.float32)))
     counts = np.bincount(reached, minlength=len(model.children_))
     leaves = model.children_ == 0
@@ -62,7 +62,7 @@ def test_a_leaf_has_the_rows_that_reach_it(n_folds):
 
 def test_no_node_exceeds_the_budget_depth_and_size():
     X, y = crossed(n_noisy=30)
-    limits = {"budget": 3, "max_planes": 2, "max_depth": 3, "min_rows": 50}
+    limits = {"budget": 3, "max_planes": 2, "max_depth": 3, "min_samples_split": 50}
     model = BudgetedTree(**GIVEN | limits, prune=False).fit(X, y)
     assert np.diff(model.starts_).max() <= 6
     assert model.depth_ <= 3
@@ -141,7 +141,7 @@ def test_a_saved_tree_is_the_same(tmp_path):
         (lambda m: {"features_": m.features_ + 7}, "features_ must be under 7"),
         (lambda m: {"starts_": m.starts_ + 1}, "starts_ must rise"),
         (lambda m: {"value_": m.value_[1:]}, "value_ must have shape"),
-        (lambda m: {"weights_": m.weights_[:, 1:]}, "weights_ must have shape"),
+        (lambda m: {"coef_": m.coef_[:, 1:]}, "coef_ must have shape"),
     ],
 )
 def test_nodes_that_lead_astray_are_refused(change, message):
@@ -163,13 +163,13 @@ def test_a_budget_above_the_features_is_all_of_them():
         BudgetedTree(**GIVEN | {"budget": b}, prune=False).fit(X, y) for b in (100, 7)
     )
     assert more.budget_ == 7
-    assert_array_equal(more.weights_, all_.weights_)
+    assert_array_equal(more.coef_, all_.coef_)
 
 
 def test_jobs_do_not_matter():
     X, y = crossed(n=200)
     one, two = (BudgetedTree(random_state=0, n_jobs=n).fit(X, y) for n in (1, 2))
-    assert_array_equal(one.weights_, two.weights_)
+    assert_array_equal(one.coef_, two.coef_)
 
 
 def test_rows_that_cannot_be_split_are_one_leaf():
@@ -185,7 +185,7 @@ def test_rows_that_cannot_be_split_are_one_leaf():
         ({"budget": 0}, "budget == 0, must be >= 1"),
         ({"C": -1}, "C == -1, must be > 0"),
         ({"loss": "hinge"}, "loss must be one of squared_hinge, logistic"),
-        ({"n_folds": 1}, "n_folds must be at least 2 to prune"),
+        ({"cv": 1}, "cv must be at least 2 to prune"),
         ({"max_depth": 0}, "max_depth == 0, must be >= 1"),
     ],
 )

@@ -111,7 +111,7 @@ def drawn(n_rows=120, n_features=15, n_labels=8, seed=0):
 
 def nodes(model, x):
     """Yield all nodes as their labels, their chance, and whether x comes by."""
-    weights, waiting = model.weights_.toarray(), [(0, 1.0, True)]
+    weights, waiting = model.coef_.toarray(), [(0, 1.0, True)]
     while waiting:
         at, chance, here = waiting.pop()
         yield model.labels_[slice(*model.label_starts_[at : at + 2])], chance, here
@@ -219,14 +219,14 @@ def test_a_decision_looks_at_no_more_features_than_its_budget(kind):
     X, Y = drawn()
     model = kind(budget=2, max_planes=2).fit(X, Y)
     assert np.diff(model.weight_starts_).max() <= 4
-    assert_array_equal(np.unique(model.weights_.indices), model.selected_features_)
+    assert_array_equal(np.unique(model.coef_.indices), model.selected_features_)
 
 
 @each_tree
 def test_a_budget_above_the_features_is_all_of_them(kind):
     X, Y = drawn()
     more, all_ = (kind(budget=b, max_planes=1).fit(X, Y) for b in (1000, 15))
-    assert_array_equal(more.weights_.toarray(), all_.weights_.toarray())
+    assert_array_equal(more.coef_.toarray(), all_.coef_.toarray())
 
 
 @each_tree

@@ -84,7 +84,7 @@ def test_nodes_have_what_the_arrays_have(kind):
     model = kind(C=100).fit(X, EXAMPLE)
     nodes = {node.node: node for node in model.nodes()}
     assert sorted(nodes) == list(range(len(model.children_)))
-    weights = model.weights_.toarray()
+    weights = model.coef_.toarray()
     for node in nodes.values():
         assert node.n_rows == model.node_rows_[node.node]
         assert node.is_leaf == (model.children_[node.node] == 0)

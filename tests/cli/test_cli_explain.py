@@ -12,7 +12,7 @@ from manylabel.cli import inputs
 def forest(files, dataset, tmp_path_factory):
     train, _ = dataset
     folder = tmp_path_factory.mktemp("explain") / "forest"
-    ml.FastXML(n_trees=4, C=10.0).fit(train.X, train.Y).save(folder)
+    ml.FastXML(n_estimators=4, C=10.0).fit(train.X, train.Y).save(folder)
     return folder
 
 
@@ -32,7 +32,7 @@ def test_explain_prints_what_python_would(
     monkeypatch.setattr(inputs, "N_ROWS", n_rows)
     _, test = dataset
     outcome = cli("explain", forest, files / "test.txt", "--row", 7, "--trees", 2)
-    expected = ml.load(forest).explain(test.X[7:8]).text(n_trees=2)
+    expected = ml.load(forest).explain(test.X[7:8]).text(n_estimators=2)
     assert (outcome.status, outcome.out, outcome.err) == (0, expected + "\n", "")
 
 

@@ -16,7 +16,7 @@ from manylabel.persistence import folder
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals")
 def test_ctrl_c_in_the_middle_of_fit_leaves_nothing(started, files, tmp_path):
     screen, terminal = os.openpty()
-    arguments = ("--learner", "fastxml", "--set", "n_trees=100000")
+    arguments = ("--learner", "fastxml", "--set", "n_estimators=100000")
     running = started(
         "fit",
         files / "train.txt",
@@ -92,7 +92,7 @@ def test_ctrl_c_in_the_middle_of_texts_leaves_the_model_that_was_there(
     arguments = ("fit", train, "--model", out)
     assert started(*arguments).communicate()[0]
     before = {part.name: part.read_bytes() for part in out.iterdir()}
-    forest = ("--learner", "fastxml", "--set", "n_trees=100000")
+    forest = ("--learner", "fastxml", "--set", "n_estimators=100000")
     running = started(*arguments, *forest, "--tune", "P@1")
     time.sleep(4)
     running.send_signal(signal.SIGINT)

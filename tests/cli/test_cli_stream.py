@@ -116,7 +116,10 @@ def test_stream_shows_rows_speed_and_cost_on_a_terminal(files):
         (["--compare", "tree"], "--learner must be one of csdpp, online-br"),
         (["--cost", "f2"], "cost must be one of hamming, f1"),
         (["--set", "c=1"], "--set must name a parameter of csdpp: cost, n_components"),
-        (["--set", "reg=x"], "reg must be a number. Got 'x'."),
+        (
+            ["--set", "l2_regularization=x"],
+            "l2_regularization must be a number. Got 'x'.",
+        ),
         (["--set", "reg=-1"], "reg"),
         (["--set", "basis=2"], "basis"),
         (["--hide", "1.5"], "'--hide'"),

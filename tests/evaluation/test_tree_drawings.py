@@ -217,7 +217,7 @@ def test_refusals_leave_what_was_there(show, tree, tmp_path):
     path = tmp_path / "tree.png"
     path.write_text("old")
     with pytest.raises(TypeError, match=r"tree must be a PowersetTree.* Got FastXML"):
-        show(FastXML(n_trees=1).fit(X, EXAMPLE), path)
+        show(FastXML(n_estimators=1).fit(X, EXAMPLE), path)
     with pytest.raises(ValueError, match=r"feature_names must be 4.* Got 2"):
         show(tree, path, feature_names=["a", "b"])
     with pytest.raises(ValueError, match=r"label_names must be 4.* Got 1"):

@@ -42,9 +42,9 @@ def test_every_grid_is_of_a_learner_of_the_command_line():
 
 def test_the_learners_own_setting_comes_first_and_what_is_fixed_stays():
     first, *others = settings(ml.FastXML(), "P@1")
-    assert first == {"C": "auto", "max_leaf": 10}
+    assert first == {"C": "auto", "leaf_size": 10}
     assert len(others) == 5
-    few = settings(ml.PfastreXML(C=0.5), "PSP@1", fixed=["max_leaf"])
+    few = settings(ml.PfastreXML(C=0.5), "PSP@1", fixed=["leaf_size"])
     assert few[0] == {"C": 0.5, "metric": "PSP@1"}
     assert [setting["C"] for setting in few] == [0.5, "auto", 4.0]
 
@@ -53,8 +53,8 @@ def test_the_regressor_tells_what_is_tried_of_it():
     (ridge, *_), (gradient, *_) = (
         settings(ml.CSDPP(regressor=name), "P@1") for name in ("ridge", "gradient")
     )
-    assert set(ridge) == {"n_components", "reg"}
-    assert set(gradient) == {"n_components", "step"}
+    assert set(ridge) == {"n_components", "l2_regularization"}
+    assert set(gradient) == {"n_components", "eta0"}
 
 
 def test_what_cannot_be_tuned_is_refused(corpus):

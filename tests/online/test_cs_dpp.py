@@ -98,7 +98,7 @@ def test_chunks_do_not_matter(problem, data):
         "order": data.draw(st.sampled_from(["frequent", "given", "random"])),
         "regressor": data.draw(st.sampled_from(["ridge", "gradient"])),
         "propensity": data.draw(st.sampled_from([None, 0.5, "running"])),
-        "schedule": data.draw(st.sampled_from(["decaying", "adaptive"])),
+        "learning_rate": data.draw(st.sampled_from(["invscaling", "adagrad"])),
         "reference": data.draw(st.sampled_from(["zero", "mean"])),
         "grow": data.draw(st.booleans()),
     }
@@ -167,7 +167,7 @@ def test_bound_of_theorem_5_holds_on_every_row(cost):
         y_hat = (score > 0).astype(int)
         target = np.sqrt(label_weights(y, y_hat, cost)) * (2 * y - 1)
         missed = target - P.T @ (P @ target)
-        code = np.append(x, 1.0).astype(np.float32) @ learner.weights_
+        code = np.append(x, 1.0).astype(np.float32) @ learner.coef_
         bound = ((code[: len(P)] - P @ target) ** 2).sum() + (missed**2).sum()
         assert as_cost(cost)(y, y_hat) <= bound + 1e-9
         learner.partial_fit(x[None], y[None])
@@ -191,8 +191,8 @@ def test_own_costs_learn_what_named_ones_do(own):
     X = rng.normal(size=(60, 4))
     Y = (X @ rng.normal(size=(4, 5)) > 0.5).astype(int)
     Y[:, 0] = 1  # no row is empty: there the two conventions differ
-    expected = CSDPP(cost="f1", n_components=3).fit(X, Y).weights_
-    ours = CSDPP(cost=own, n_components=3).fit(X, Y).weights_
+    expected = CSDPP(cost="f1", n_components=3).fit(X, Y).coef_
+    ours = CSDPP(cost=own, n_components=3).fit(X, Y).coef_
     assert_allclose(ours, expected, atol=1e-9)
 
 
@@ -273,12 +273,15 @@ def test_adaptive_rates_move_a_feature_that_is_new_further_than_a_worn_one():
     X = np.tile([[1.0, 0.0]], (50, 1))
     Y = np.tile([[1, 0], [0, 1]], (25, 1))
     learner = CSDPP(
-        n_components=2, regressor="gradient", schedule="adaptive", fit_intercept=False
+        n_components=2,
+        regressor="gradient",
+        learning_rate="adagrad",
+        fit_intercept=False,
     ).fit(X, Y)
-    before = learner.weights_
+    before = learner.coef_
     learner.partial_fit([[1.0, 1.0]], [[1, 1]])
     worn, new = np.abs(
-        learner.weights_ @ learner.basis_[:2] - before @ learner.basis_[:2]
+        learner.coef_ @ learner.basis_[:2] - before @ learner.basis_[:2]
     )[:2].max(axis=1)
     assert new > 3 * worn > 0
 
@@ -287,7 +290,7 @@ def test_sparse_rows_are_learnt_as_dense_ones():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(30, 5)), rng.integers(0, 2, size=(30, 4))
     dense, sparse = CSDPP().fit(X, Y), CSDPP().fit(sp.csr_array(X), sp.csr_array(Y))
-    assert_array_equal(dense.weights_, sparse.weights_)
+    assert_array_equal(dense.coef_, sparse.coef_)
 
 
 BAD = {
@@ -323,12 +326,12 @@ def test_bad_input_leaves_the_learner_as_it_was(name):
         ({"order": "alphabet"}, "order must be one of frequent, given, random"),
         ({"n_components": 0}, "n_components == 0"),
         ({"n_components": 1.5}, r"n_components == 1\.5"),
-        ({"schedule": "slow"}, "schedule must be one of decaying, adaptive"),
+        ({"learning_rate": "slow"}, "schedule must be one of decaying, adaptive"),
         ({"reference": "one"}, "reference must be one of zero, mean"),
         ({"grow": "no"}, "grow must be True or False"),
         ({"propensity": "walking"}, "propensity must be a fitted Propensity"),
-        ({"reg": 0}, "reg == 0"),
-        ({"max_boost": 0.5}, r"max_boost == 0\.5"),
+        ({"l2_regularization": 0}, "l2_regularization == 0"),
+        ({"max_inverse_propensity": 0.5}, r"max_inverse_propensity == 0\.5"),
         ({"propensity": [0.5]}, "propensity must have 3 values"),
     ],
 )
@@ -366,7 +369,7 @@ def test_an_own_cost_that_fails_keeps_the_rows_before_and_nothing_of_its_own():
     assert 0 < n_learnt < len(X)
     expected, _, _ = learnt(cost=own_f1)
     expected.partial_fit(X[:n_learnt], Y[:n_learnt])
-    assert_array_equal(learner.weights_, expected.weights_)
+    assert_array_equal(learner.coef_, expected.coef_)
 
 
 def test_a_fit_that_fails_leaves_what_was_learnt_before():
@@ -392,7 +395,7 @@ def test_a_state_is_a_checkpoint_that_later_rows_do_not_touch():
     twins[0].partial_fit(X, Y)
     for other in (twins[1], CSDPP().set_state(state)):
         assert_array_equal(other.decision_function(X), before)
-    assert_array_equal(twins[0].weights_, learner.weights_)
+    assert_array_equal(twins[0].coef_, learner.coef_)
 
 
 @pytest.mark.parametrize("order", ["frequent", "given", "random"])
@@ -401,7 +404,7 @@ def test_orders_may_change_in_mid_stream_and_be_saved(order):
     copy = CSDPP(order=order).set_state(learner.get_state())
     for each in (learner, copy):
         each.set_params(order="frequent").partial_fit(X, Y)
-    assert_array_equal(copy.weights_, learner.weights_)
+    assert_array_equal(copy.coef_, learner.coef_)
     assert_array_equal(np.sort(learner.order_), np.arange(6))
     assert (np.diff(learner.counts_[learner.order_]) <= 0).all()
 
@@ -425,14 +428,14 @@ def test_huge_values_do_not_break_ridge_regression(size):
     X[:, 0] = size * (1 + np.arange(40) / 100)
     learner = CSDPP().fit(X, np.tile([[1, 0], [0, 1]], (20, 1)))
     assert np.isfinite(learner.inverse_).all()
-    assert np.isfinite(learner.weights_).all()
+    assert np.isfinite(learner.coef_).all()
 
 
 def test_propensities_may_change_in_mid_stream():
     learner, X, Y = learnt()
     plain, _, _ = learnt()
     learner.set_params(propensity=0.2).partial_fit(X, Y)
-    assert (learner.weights_ != plain.partial_fit(X, Y).weights_).any()
+    assert (learner.coef_ != plain.partial_fit(X, Y).coef_).any()
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ LEARNERS = [
     for how in (
         {"regressor": "ridge"},
         {"regressor": "gradient"},
-        {"regressor": "gradient", "schedule": "adaptive"},
+        {"regressor": "gradient", "learning_rate": "adagrad"},
     )
     for learner in (
         OnlineBinaryRelevance(**how),
@@ -65,7 +65,7 @@ def batch_ridge(X, targets, reg):
 @pytest.mark.parametrize("reg", [0.1, 1.0, 10.0])
 def test_binary_relevance_by_ridge_is_batch_ridge_on_signs(problem, reg):
     X, Y = problem
-    scores = OnlineBinaryRelevance(reg=reg).fit(X, Y).decision_function(X)
+    scores = OnlineBinaryRelevance(l2_regularization=reg).fit(X, Y).decision_function(X)
     assert_allclose(scores, batch_ridge(X, 2 * Y - 1, reg), rtol=1e-8, atol=1e-8)
 
 
@@ -158,7 +158,7 @@ def test_a_state_taken_over_goes_on_as_the_first_would(problem, learner):
 
 
 @each_learner
-@pytest.mark.parametrize("name", ["weights_", "counts_"])
+@pytest.mark.parametrize("name", ["coef_", "counts_"])
 def test_a_state_that_does_not_fit_together_is_refused(problem, learner, name):
     state = clone(learner).fit(*problem).get_state()
     with pytest.raises(ValueError, match=f"{name} must have shape"):
@@ -243,18 +243,18 @@ def test_too_many_features_for_ridge_are_refused_with_the_way_out(problem, monke
 
 
 @pytest.mark.parametrize(
-    "other", [{"regressor": "ridge"}, {"schedule": "adaptive"}], ids=str
+    "other", [{"regressor": "ridge"}, {"learning_rate": "adagrad"}], ids=str
 )
 def test_a_stream_keeps_the_regressor_and_schedule_it_began_with(problem, other):
     X, Y = problem
     model = OnlineBinaryRelevance(regressor="gradient").fit(X[:20], Y[:20])
     model.set_params(**other).partial_fit(X[20:], Y[20:])
     expected = OnlineBinaryRelevance(regressor="gradient").fit(X, Y)
-    assert_array_equal(model.weights_, expected.weights_)
+    assert_array_equal(model.coef_, expected.coef_)
 
 
 def test_a_spread_that_does_not_fit_is_refused(problem):
-    learner = OnlineBinaryRelevance(regressor="gradient", schedule="adaptive")
+    learner = OnlineBinaryRelevance(regressor="gradient", learning_rate="adagrad")
     state = learner.fit(*problem).get_state()
     with pytest.raises(ValueError, match="spread_ must have shape"):
         clone(learner).set_state(state | {"spread_": state["spread_"][:-1]})
@@ -263,7 +263,7 @@ def test_a_spread_that_does_not_fit_is_refused(problem):
 def test_an_adaptive_schedule_does_not_mind_the_scale_of_the_rows(problem):
     X, Y = problem
     learner = OnlineBinaryRelevance(
-        regressor="gradient", schedule="adaptive", fit_intercept=False
+        regressor="gradient", learning_rate="adagrad", fit_intercept=False
     )
     plain = clone(learner).fit(X, Y).decision_function(X)
     scaled = clone(learner).fit(1024 * X, Y).decision_function(1024 * X)
@@ -274,9 +274,9 @@ def test_an_adaptive_schedule_does_not_mind_the_scale_of_the_rows(problem):
     ("parameters", "message"),
     [
         ({"regressor": "lasso"}, "regressor must be one of .* Got 'lasso'"),
-        ({"schedule": "slow"}, "schedule must be one of .* Got 'slow'"),
-        ({"reg": 0}, "reg == 0, must be > 0"),
-        ({"step": -1.0}, "step == -1.0, must be > 0"),
+        ({"learning_rate": "slow"}, "schedule must be one of .* Got 'slow'"),
+        ({"l2_regularization": 0}, "l2_regularization == 0, must be > 0"),
+        ({"eta0": -1.0}, "eta0 == -1.0, must be > 0"),
         ({"sparsity": 0}, "sparsity == 0, must be >= 1"),
         ({"n_components": 0}, "n_components == 0, must be >= 1"),
         ({"n_components": 1.5}, "n_components == 1.5, must be <= 1"),

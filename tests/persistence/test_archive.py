@@ -26,7 +26,7 @@ class Toy(BaseEstimator):
 
     def fit(self):
         """Learn nothing."""
-        self.weights_ = sp.csr_array(np.eye(3, 4, dtype=np.float32))
+        self.coef_ = sp.csr_array(np.eye(3, 4, dtype=np.float32))
         self.bias_ = np.arange(4.0)
         self.names_ = ["a", "b"]
         self.feature_names_in_ = np.array(["x", "y"], dtype=object)
@@ -102,7 +102,7 @@ def test_the_same_model_gives_the_same_bytes(saved, tmp_path):
 def test_loaded_arrays_can_be_learnt_on(saved):
     model = load(saved)
     model.bias_ += 1
-    model.weights_.data *= 2
+    model.coef_.data *= 2
     assert_array_equal(load(saved).bias_, np.arange(4.0))
 
 

@@ -124,7 +124,7 @@ def test_what_was_not_flattened_is_refused(flat, message):
 
 
 def test_indices_never_reach_a_kernel_unchecked():
-    flat = flatten({"weights_": sp.csr_array(np.eye(3))})
-    flat["weights_.indices"] = np.array([0, 1, 99], np.int32)
+    flat = flatten({"coef_": sp.csr_array(np.eye(3))})
+    flat["coef_.indices"] = np.array([0, 1, 99], np.int32)
     with pytest.raises(ValueError, match="indices"):
         unflatten(flat)

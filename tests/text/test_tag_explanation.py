@@ -9,18 +9,18 @@ TEXTS = ["red wine", "white wine", "brown bread", "rye bread", "bread and wine"]
 TAGS = [["drink"], ["drink"], ["food"], ["food"], ["drink", "food"]]
 LEARNERS = {
     "OneVsRest": ml.OneVsRest(),
-    "FastXML": ml.FastXML(n_trees=20),
-    "PfastreXML": ml.PfastreXML(n_trees=20),
-    "Blend": ml.Blend([ml.OneVsRest(), ml.FastXML(n_trees=20)]),
+    "FastXML": ml.FastXML(n_estimators=20),
+    "PfastreXML": ml.PfastreXML(n_estimators=20),
+    "Blend": ml.Blend([ml.OneVsRest(), ml.FastXML(n_estimators=20)]),
     "AnnotationTree": ml.AnnotationTree(),
-    "CSDPP": ml.CSDPP(regressor="gradient", schedule="adaptive", step=0.5),
+    "CSDPP": ml.CSDPP(regressor="gradient", learning_rate="adagrad", eta0=0.5),
 }
 N_LEFT_OUT = 3
 
 
 @pytest.fixture(scope="module")
 def tagger():
-    vectorizer = ml.TextVectorizer(min_rows=1)
+    vectorizer = ml.TextVectorizer(min_df=1)
     return ml.Tagger(vectorizer=vectorizer).fit(TEXTS, TAGS)
 
 
@@ -85,8 +85,9 @@ def test_batches_do_not_matter(tagger, monkeypatch):
 
 
 def test_each_member_of_a_blend_is_explained():
-    learner = ml.Blend([ml.OneVsRest(), ml.FastXML(n_trees=3), ml.OneVsRest(C=0.1)])
-    vectorizer = ml.TextVectorizer(min_rows=1)
+    forest = ml.FastXML(n_estimators=3)
+    learner = ml.Blend([ml.OneVsRest(), forest, ml.OneVsRest(C=0.1)])
+    vectorizer = ml.TextVectorizer(min_df=1)
     tagger = ml.Tagger(learner, vectorizer=vectorizer).fit(TEXTS, TAGS)
     (reason,) = tagger.explain("red wine", tags=["drink"]).reasons
     assert list(reason.members) == ["OneVsRest 1", "FastXML", "OneVsRest 2"]
@@ -99,7 +100,7 @@ def test_each_member_of_a_blend_is_explained():
 @pytest.mark.parametrize("name", LEARNERS)
 def test_removing_the_named_words_lowers_the_score_on_real_rows(name, debtags):
     texts, tags = debtags
-    vectorizer = ml.TextVectorizer(n_hashed=2**14 if name == "CSDPP" else None)
+    vectorizer = ml.TextVectorizer(n_features=2**14 if name == "CSDPP" else None)
     tagger = ml.Tagger(LEARNERS[name], vectorizer=vectorizer).fit(texts, tags)
     n_lower = n_asked = 0
     for text in texts[:30]:

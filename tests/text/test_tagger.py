@@ -13,8 +13,8 @@ from manylabel.text import choose
 
 TEXTS = ["red wine", "white wine", "brown bread", "rye bread and wine", "water"]
 TAGS = [["drink"], ["drink", "white"], {"food"}, ("food", "drink"), []]
-EVERY_WORD = ml.TextVectorizer(min_rows=1)
-HASHING = ml.TextVectorizer(n_hashed=256)
+EVERY_WORD = ml.TextVectorizer(min_df=1)
+HASHING = ml.TextVectorizer(n_features=256)
 STREAM = ml.CSDPP(regressor="gradient", n_components=1.0)
 
 
@@ -105,7 +105,7 @@ def test_a_saved_tagger_is_the_same_when_loaded(tagger, tmp_path, mmap):
 def test_fit_forgets(tagger):
     other = clone(tagger).fit(TEXTS[::-1][:3], TAGS[::-1][:3]).fit(TEXTS, TAGS)
     assert other.tag_many(TEXTS) == tagger.tag_many(TEXTS)
-    assert (other.n_rows_, other.tag_counts_.tolist()) == (5, [3, 2, 1])
+    assert (other.n_rows_, other.label_counts_.tolist()) == (5, [3, 2, 1])
 
 
 def test_a_failed_fit_leaves_the_tagger_as_it_was(tagger):
@@ -125,7 +125,7 @@ def test_a_stream_is_learnt_however_it_is_cut():
     parts.partial_fit(TEXTS[1:], TAGS[1:])
     batch = clone(tagger).fit(TEXTS, TAGS)
     assert whole.tag_many(TEXTS) == parts.tag_many(TEXTS) == batch.tag_many(TEXTS)
-    assert_array_equal(parts.tag_counts_, batch.tag_counts_)
+    assert_array_equal(parts.label_counts_, batch.label_counts_)
     assert parts.n_rows_ == batch.n_rows_ == 5
 
 
@@ -142,7 +142,7 @@ def test_new_tags_are_learnt_by_learners_that_grow():
     tagger.partial_fit(["green tea"] * 20, [["tea", "drink"]] * 20)
     assert tagger.label_names_.tolist() == ["drink", "food", "white", "tea"]
     assert "tea" in [name for name, _ in tagger.tag("green tea", k=2)]
-    assert tagger.tag_counts_.tolist() == [23, 2, 1, 20]
+    assert tagger.label_counts_.tolist() == [23, 2, 1, 20]
 
 
 def test_new_tags_are_refused_by_learners_that_do_not_grow():
@@ -214,8 +214,8 @@ def test_needs_fit():
 
 
 def test_a_state_that_does_not_fit_together_is_refused(tagger):
-    state = tagger.get_state() | {"tag_counts_": np.zeros(2, np.int64)}
-    with pytest.raises(ValueError, match="tag_counts_"):
+    state = tagger.get_state() | {"label_counts_": np.zeros(2, np.int64)}
+    with pytest.raises(ValueError, match="label_counts_"):
         clone(tagger).set_state(state)
 
 

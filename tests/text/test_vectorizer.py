@@ -49,7 +49,7 @@ def is_mark(character):
     return ord(character) > 127 and unicodedata.category(character)[0] == "M"
 
 
-def reference(texts, analyzer, sizes, min_rows):
+def reference(texts, analyzer, sizes, min_df):
     """Return each text's values by name, from dictionaries."""
     counts = [runs(text, analyzer, *sizes) for text in texts]
     n_rows = Counter(name for row in counts for name in row)
@@ -58,7 +58,7 @@ def reference(texts, analyzer, sizes, min_rows):
         values = {
             name: (1 + log(c)) * (1 + log((1 + len(texts)) / (1 + n_rows[name])))
             for name, c in row.items()
-            if n_rows[name] >= min_rows
+            if n_rows[name] >= min_df
         }
         if analyzer == "word":
             values = {name: v / 2 ** name.count(" ") for name, v in values.items()}
@@ -76,12 +76,12 @@ def by_name(vectorizer, X):
 
 
 @given(corpora, st.sampled_from(["word", "char"]), st.integers(1, 2))
-def test_follows_its_definition(texts, analyzer, min_rows):
+def test_follows_its_definition(texts, analyzer, min_df):
     sizes = {"word": (1, 2), "char": (3, 5)}[analyzer]
-    expected = reference(texts, analyzer, sizes, min_rows)
-    vectorizer = ml.TextVectorizer(analyzer=analyzer, min_rows=min_rows)
+    expected = reference(texts, analyzer, sizes, min_df)
+    vectorizer = ml.TextVectorizer(analyzer=analyzer, min_df=min_df)
     if not any(expected):
-        with pytest.raises(ValueError, match="min_rows"):
+        with pytest.raises(ValueError, match="min_df"):
             vectorizer.fit(texts)
         return
     found = by_name(vectorizer, vectorizer.fit_transform(texts))
@@ -90,7 +90,7 @@ def test_follows_its_definition(texts, analyzer, min_rows):
 
 @given(odd_corpora)
 def test_finds_the_words_of_any_script(texts):
-    vectorizer = ml.TextVectorizer(ngrams=(1, 1), min_rows=1)
+    vectorizer = ml.TextVectorizer(ngram_range=(1, 1), min_df=1)
     expected = {name for text in texts for name in runs(text, "word", 1, 1)}
     if not expected:
         return
@@ -105,9 +105,9 @@ def test_one_pass_is_as_good_as_two(analyzer):
     assert_same(clone(vectorizer).fit(TEXTS).transform(TEXTS), once)
 
 
-@pytest.mark.parametrize("n_hashed", [None, 64])
-def test_chunks_do_not_matter(n_hashed, monkeypatch):
-    vectorizer = ml.TextVectorizer(n_hashed=n_hashed, max_features=4)
+@pytest.mark.parametrize("n_features", [None, 64])
+def test_chunks_do_not_matter(n_features, monkeypatch):
+    vectorizer = ml.TextVectorizer(n_features=n_features, max_features=4)
     whole = vectorizer.fit_transform(TEXTS)
     monkeypatch.setattr(_chunks, "CHUNK", 1)
     other = clone(vectorizer)
@@ -144,22 +144,22 @@ def test_the_order_of_texts_does_not_matter():
         ml.TextVectorizer(max_features=3).fit(t) for t in (TEXTS, TEXTS[::-1])
     )
     assert_array_equal(forth.get_feature_names_out(), back.get_feature_names_out())
-    assert_array_equal(forth.weights_, back.weights_)
+    assert_array_equal(forth.idf_, back.idf_)
 
 
 def test_keeps_what_is_in_most_texts():
-    vectorizer = ml.TextVectorizer(ngrams=(1, 1), max_features=1).fit(TEXTS)
+    vectorizer = ml.TextVectorizer(ngram_range=(1, 1), max_features=1).fit(TEXTS)
     assert vectorizer.get_feature_names_out().tolist() == ["red"]
 
 
 def test_both_spellings_of_an_accent_are_one_word():
-    vectorizer = ml.TextVectorizer(ngrams=(1, 1)).fit(["caf\u00e9", "CAFE\u0301"])
+    vectorizer = ml.TextVectorizer(ngram_range=(1, 1)).fit(["caf\u00e9", "CAFE\u0301"])
     assert vectorizer.get_feature_names_out().tolist() == ["caf\u00e9"]
 
 
 def test_vowel_signs_do_not_cut_words():
     hindi = "\u0939\u093f\u0928\u094d\u0926\u0940"
-    vectorizer = ml.TextVectorizer(ngrams=(1, 1), min_rows=1).fit([hindi])
+    vectorizer = ml.TextVectorizer(ngram_range=(1, 1), min_df=1).fit([hindi])
     assert vectorizer.get_feature_names_out().tolist() == [hindi]
 
 
@@ -179,18 +179,18 @@ def test_is_a_step_of_a_pipeline():
 
 def test_no_texts_are_no_rows():
     assert ml.TextVectorizer().fit(TEXTS).transform([]).shape == (0, 5)
-    assert ml.TextVectorizer(n_hashed=8).transform([]).shape == (0, 8)
+    assert ml.TextVectorizer(n_features=8).transform([]).shape == (0, 8)
 
 
 def test_hashed_rows_have_unit_length_and_need_no_fit():
-    X = ml.TextVectorizer(n_hashed=1000).transform(TEXTS)
+    X = ml.TextVectorizer(n_features=1000).transform(TEXTS)
     assert X.shape == (5, 1000)
     lengths = np.sqrt(X.multiply(X).sum(axis=1))
     assert lengths == pytest.approx([1, 1, 1, 0, 1])
 
 
 def test_pairs_are_hashed_apart_from_words_and_weigh_half():
-    X = ml.TextVectorizer(n_hashed=1000).transform(["red wine"])
+    X = ml.TextVectorizer(n_features=1000).transform(["red wine"])
     is_pair = X.indices >= 500
     assert is_pair.tolist() == [False, False, True]
     assert X.data == pytest.approx(np.array([1, 1, 0.5]) / 1.5)
@@ -199,15 +199,15 @@ def test_pairs_are_hashed_apart_from_words_and_weigh_half():
 def test_hashing_is_the_same_in_every_process():
     code = (
         "import manylabel as ml;"
-        "print(ml.TextVectorizer(n_hashed=10**6).transform(['red wine']).indices)"
+        "print(ml.TextVectorizer(n_features=10**6).transform(['red wine']).indices)"
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    here = ml.TextVectorizer(n_hashed=10**6).transform(["red wine"])
+    here = ml.TextVectorizer(n_features=10**6).transform(["red wine"])
     assert other.stdout.strip() == str(here.indices), other.stderr
 
 
 def test_a_saved_vectorizer_is_the_same_when_loaded(tmp_path):
-    vectorizer = ml.TextVectorizer(min_rows=1).fit(TEXTS)
+    vectorizer = ml.TextVectorizer(min_df=1).fit(TEXTS)
     persistence.save(vectorizer, tmp_path / "model")
     loaded = ml.load(tmp_path / "model", mmap=True)
     assert_same(loaded.transform(TEXTS), vectorizer.transform(TEXTS))
@@ -219,7 +219,7 @@ def test_a_saved_vectorizer_is_the_same_when_loaded(tmp_path):
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("weights_", np.ones(2, np.float32)),
+        ("idf_", np.ones(2, np.float32)),
         ("name_offsets_", np.zeros(6, np.int64)),
         ("hashes_", np.zeros(5, np.uint64)),
         ("hashes_", np.arange(5, dtype=np.int32)),
@@ -254,7 +254,7 @@ def test_takes_columns_of_any_library(kind):
             ["a", "\ud800"],
             "texts must be valid Unicode. Got half a surrogate pair at r",
         ),
-        (["a", "b"], "in at least min_rows=2 of them. Found none, in 2"),
+        (["a", "b"], "in at least min_df=2 of them. Found none, in 2"),
     ],
 )
 def test_refuses_what_is_no_text(texts, message):
@@ -266,14 +266,14 @@ def test_refuses_what_is_no_text(texts, message):
     "parameter",
     [
         {"analyzer": "words"},
-        {"ngrams": (2, 1)},
-        {"ngrams": (0, 1)},
-        {"ngrams": 2},
-        {"ngrams": (1, 1.5)},
-        {"min_rows": 0},
+        {"ngram_range": (2, 1)},
+        {"ngram_range": (0, 1)},
+        {"ngram_range": 2},
+        {"ngram_range": (1, 1.5)},
+        {"min_df": 0},
         {"max_features": 0},
-        {"n_hashed": 2**31},
-        {"n_hashed": 1},
+        {"n_features": 2**31},
+        {"n_features": 1},
     ],
 )
 def test_refuses_wrong_parameters(parameter):
@@ -285,7 +285,7 @@ def test_refuses_wrong_parameters(parameter):
 
 def test_hashed_columns_have_no_names():
     with pytest.raises(ValueError, match="Hashed columns have no names"):
-        ml.TextVectorizer(n_hashed=8).get_feature_names_out()
+        ml.TextVectorizer(n_features=8).get_feature_names_out()
 
 
 def test_transform_needs_a_vocabulary():

@@ -9,7 +9,7 @@ from manylabel import FastXML
 
 @pytest.fixture(scope="module")
 def fitted(problem):
-    return FastXML(n_trees=4, C=10.0).fit(*problem), problem[0]
+    return FastXML(n_estimators=4, C=10.0).fit(*problem), problem[0]
 
 
 def test_every_decision_leads_to_the_next_node_and_the_last_to_the_leaf(fitted):
@@ -62,7 +62,7 @@ def test_in_words_it_has_names_and_rows(fitted):
     explanation = model.explain(X[:1])
     features = [f"word{n}" for n in range(60)]
     labels = [f"tag{n}" for n in range(15)]
-    text = explanation.text(feature_names=features, label_names=labels, n_trees=1)
+    text = explanation.text(feature_names=features, label_names=labels, n_estimators=1)
     assert text.startswith(f"labels    tag{explanation.labels[0][0]} ")
     assert "tree 0\n  200 rows: " in text
     assert "child by word" in text

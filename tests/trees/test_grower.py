@@ -31,7 +31,7 @@ def plans(draw):
         mass=rng.integers(1, 4, n_rows).astype(float),
         cost=draw(st.sampled_from([1.0, 30.0])),
         bias=draw(st.sampled_from([0.0, 1.0])),
-        max_leaf=draw(st.integers(1, 10)),
+        leaf_size=draw(st.integers(1, 10)),
         labels_per_leaf=draw(st.integers(1, 9)),
     )
 
@@ -79,7 +79,7 @@ def test_small_nodes_are_not_split(plan):
     for node in range(len(size) - 1, -1, -1):
         if child := forest.children[node]:
             size[node] = size[child] + size[child + 1]
-            assert size[node] > plan.max_leaf
+            assert size[node] > plan.leaf_size
     assert size[0] == plan.X.shape[0]
     assert_array_equal(forest.node_rows, size)
 

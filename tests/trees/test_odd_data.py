@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from manylabel import FastXML, PfastreXML, PfastXML
 
-FORESTS = [kind(n_trees=5, C=10.0) for kind in (FastXML, PfastXML, PfastreXML)]
+FORESTS = [kind(n_estimators=5, C=10.0) for kind in (FastXML, PfastXML, PfastreXML)]
 each_forest = pytest.mark.parametrize("forest", FORESTS, ids=lambda f: type(f).__name__)
 
 
@@ -44,7 +44,7 @@ def test_a_label_on_every_row_is_always_predicted(forest, rows):
 def test_identical_rows_end_in_one_leaf_with_their_frequencies(forest, rows):
     _, Y = rows
     model = clone(forest).fit(np.ones((60, 3)), Y)
-    assert len(model.children_) == model.n_trees
+    assert len(model.children_) == model.n_estimators
     assert np.unique(model.decision_function(np.ones((60, 3))), axis=0).shape[0] == 1
 
 
@@ -61,7 +61,7 @@ def test_rows_without_features_are_led_by_the_intercepts(forest, rows):
 @each_forest
 def test_rows_without_labels_count_in_the_leaves(forest, rows):
     X, Y = rows
-    model = clone(forest).set_params(max_leaf=500)
+    model = clone(forest).set_params(leaf_size=500)
     alone = model.fit(X, Y).leaves_
     half = model.fit(sp.vstack([X, X]), np.vstack([Y, 0 * Y])).leaves_
     assert np.abs(alone.toarray() / 2 - half.toarray()).max() < 1e-4
@@ -117,6 +117,6 @@ def test_weights_of_any_size_count_in_proportion(forest, rows, weight):
 @each_forest
 def test_labels_that_only_earlier_trees_saw_remain_seen(forest, rows):
     X, Y = rows
-    model = clone(forest).set_params(warm_start=True, n_trees=1).fit(X, Y)
+    model = clone(forest).set_params(warm_start=True, n_estimators=1).fit(X, Y)
     Y[:, 1] = 0
-    assert model.set_params(n_trees=2).fit(X, Y).seen_.all()
+    assert model.set_params(n_estimators=2).fit(X, Y).seen_.all()

@@ -21,7 +21,7 @@ from manylabel.exceptions import ArchiveError
 
 # The authors' program with 50 trees: P@1, 3, 5 and PSP@1, 3, 5.
 AUTHORS = {"bibtex": (63.58, 39.92, 29.65, 52.55, 54.56, 60.78)}
-SMALL = {"n_trees": 3, "C": 10.0}
+SMALL = {"n_estimators": 3, "C": 10.0}
 PROGRAM = PfastreXML.AUTHORS | SMALL
 
 
@@ -154,7 +154,7 @@ def test_a_metric_chooses_alpha():
     rng = np.random.default_rng(0)
     X = corpus.X.toarray()
     X[:, 0] = 100 * rng.normal(size=len(X))  # nearness says nothing any more
-    model = PfastreXML(n_trees=5, C=10.0, metric="PSP@3").fit(X, corpus.Y)
+    model = PfastreXML(n_estimators=5, C=10.0, metric="PSP@3").fit(X, corpus.Y)
     assert model.alpha_ > 0.8
 
 
@@ -162,7 +162,7 @@ def test_a_metric_chooses_alpha():
 def test_few_rows_are_enough(n_rows, problem):
     X, Y = problem[0][:n_rows], problem[1][:n_rows]
     for cost in (None, "hamming"):
-        model = PfastreXML(n_trees=2, cost=cost).fit(X, Y)
+        model = PfastreXML(n_estimators=2, cost=cost).fit(X, Y)
         assert n_rows >= 10 or model.alpha_ == 0.8
         scores = model.decision_function(problem[0])
         assert np.isfinite(scores).all()
@@ -171,10 +171,10 @@ def test_few_rows_are_enough(n_rows, problem):
 
 def test_rows_without_labels_or_features_are_learnt(problem):
     X, Y = problem
-    nothing = PfastreXML(n_trees=2).fit(X, 0 * Y)
+    nothing = PfastreXML(n_estimators=2).fit(X, 0 * Y)
     assert nothing.predict(X).nnz == 0
     assert nothing.predict_topk(X, k=2).nnz == 2 * X.shape[0]
-    zeros = PfastreXML(n_trees=2, bias=0.0, alpha=0.5).fit(0 * X, Y)
+    zeros = PfastreXML(n_estimators=2, intercept_scaling=0.0, alpha=0.5).fit(0 * X, Y)
     assert np.isfinite(zeros.decision_function(X)).all()
 
 
@@ -198,16 +198,16 @@ def test_weights_of_rows_count_in_centroids(problem, assert_same_state):
 def test_a_warm_start_grows_the_same_forest_as_growing_it_at_once(
     problem, assert_same_state
 ):
-    once = PfastreXML(n_trees=4, C=10.0).fit(*problem)
-    grown = PfastreXML(n_trees=2, C=10.0, warm_start=True).fit(*problem)
-    assert_same_state(grown.set_params(n_trees=4).fit(*problem), once)
+    once = PfastreXML(n_estimators=4, C=10.0).fit(*problem)
+    grown = PfastreXML(n_estimators=2, C=10.0, warm_start=True).fit(*problem)
+    assert_same_state(grown.set_params(n_estimators=4).fit(*problem), once)
 
 
 def test_merging_and_trimming_keep_centroids_and_choices(problem, assert_same_state):
     one = PfastreXML(**SMALL).fit(*problem)
     other = PfastreXML(**SMALL, random_state=5).fit(*problem)
     merged = one.merged(other)
-    assert merged.n_trees == 6
+    assert merged.n_estimators == 6
     assert_same_state(merged.trimmed(3), one)
     halves = one.predict_proba(problem[0]) / 2 + other.predict_proba(problem[0]) / 2
     close = np.abs(merged.predict_proba(problem[0]) - halves) < 1e-6

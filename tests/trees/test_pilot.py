@@ -56,8 +56,8 @@ def corpus():
 
 @pytest.mark.parametrize("kind", [FastXML, PfastXML])
 def test_a_cost_moves_the_threshold_and_no_tree(kind, corpus):
-    plain = kind(n_trees=4, C=10.0).fit(corpus.X, corpus.Y)
-    chosen = kind(n_trees=4, C=10.0, cost="f1").fit(corpus.X, corpus.Y)
+    plain = kind(n_estimators=4, C=10.0).fit(corpus.X, corpus.Y)
+    chosen = kind(n_estimators=4, C=10.0, cost="f1").fit(corpus.X, corpus.Y)
     assert plain.threshold_ == 0.5
     assert 0 < chosen.threshold_ < 0.5
     difference = plain.decision_function(corpus.X) - chosen.decision_function(corpus.X)
@@ -67,7 +67,7 @@ def test_a_cost_moves_the_threshold_and_no_tree(kind, corpus):
 
 def test_a_generator_grows_the_same_trees_with_and_without_a_pilot(corpus):
     plain, chosen = (
-        FastXML(n_trees=2, cost=cost, random_state=np.random.default_rng(3))
+        FastXML(n_estimators=2, cost=cost, random_state=np.random.default_rng(3))
         for cost in (None, "accuracy")
     )
     plain.fit(corpus.X, corpus.Y), chosen.fit(corpus.X, corpus.Y)
@@ -78,7 +78,7 @@ def test_a_generator_grows_the_same_trees_with_and_without_a_pilot(corpus):
 def test_a_threshold_for_a_cost_helps_on_new_rows(cost, corpus):
     new = make_corpus(n_rows=800, n_features=80, n_labels=20, random_state=0)
     X, Y = new.X[400:], new.Y[400:]
-    models = (FastXML(n_trees=10, C=10.0, cost=c) for c in (None, cost))
+    models = (FastXML(n_estimators=10, C=10.0, cost=c) for c in (None, cost))
     plain, chosen = (
         as_cost(cost)
         .of_rows(Compared.of(Y, model.fit(new.X[:400], new.Y[:400]).predict(X)))
@@ -91,7 +91,7 @@ def test_a_threshold_for_a_cost_helps_on_new_rows(cost, corpus):
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 9, 10, 11])
 @pytest.mark.parametrize("kind", [FastXML, PfastXML])
 def test_few_rows_are_enough(kind, n_rows, corpus):
-    model = kind(n_trees=2, cost="f1").fit(corpus.X[:n_rows], corpus.Y[:n_rows])
+    model = kind(n_estimators=2, cost="f1").fit(corpus.X[:n_rows], corpus.Y[:n_rows])
     assert n_rows >= 10 or model.threshold_ == 0.5
     predicted = model.predict(corpus.X[:50]).toarray()
     assert_array_equal(predicted, model.decision_function(corpus.X[:50]) > 0)
@@ -108,7 +108,7 @@ def test_a_cost_that_is_no_function_of_counts_is_refused(corpus):
 
 @pytest.mark.parametrize("kind", [FastXML, PfastXML])
 def test_probabilities_are_means_of_the_leaves(kind, corpus):
-    model = kind(n_trees=3, C=10.0).fit(corpus.X, corpus.Y)
+    model = kind(n_estimators=3, C=10.0).fit(corpus.X, corpus.Y)
     found = model.predict_proba(corpus.X)
     expected = np.clip(model.decision_function(corpus.X) + 0.5, 0, 1)
     assert_allclose(found, expected, atol=1e-6)
@@ -117,7 +117,7 @@ def test_probabilities_are_means_of_the_leaves(kind, corpus):
 
 
 def test_too_many_probabilities_are_refused(corpus, monkeypatch):
-    model = FastXML(n_trees=1).fit(corpus.X, corpus.Y)
+    model = FastXML(n_estimators=1).fit(corpus.X, corpus.Y)
     monkeypatch.setattr("manylabel.trees._forest.MOST_PAIRS", 1000)
     with pytest.raises(ValueError, match="at most 50 rows for 20 labels; use predict_"):
         model.predict_proba(corpus.X[:51])
@@ -126,7 +126,7 @@ def test_too_many_probabilities_are_refused(corpus, monkeypatch):
 
 @pytest.mark.parametrize("most", [1, 2, 5, 19, 20, 100])
 def test_the_best_labels_of_the_leaves_are_listed_by_column(most, corpus):
-    model = FastXML(n_trees=2, C=10.0).fit(corpus.X, corpus.Y)
+    model = FastXML(n_estimators=2, C=10.0).fit(corpus.X, corpus.Y)
     means = model.decision_function(corpus.X) + np.float32(0.5)
     found = model._listed(corpus.X, most).csr(20)
     for row, expected in enumerate(means):

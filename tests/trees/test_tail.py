@@ -31,7 +31,7 @@ def plans(draw, most_rows=30):
         mass=rng.random(n_rows) + 0.5 if draw(st.booleans()) else np.ones(n_rows),
         cost=1.0,
         bias=draw(st.sampled_from([0.0, 1.0])),
-        max_leaf=10,
+        leaf_size=10,
         labels_per_leaf=10,
     )
 

@@ -28,7 +28,7 @@ class Rules(NamedTuple):
     budget: object  # features of a plane, at most
     max_planes: object
     tolerance: object  # of the duality gap, relative to the objective
-    max_steps: object  # of the master problem, for each plane
+    max_iter: object  # of the master problem, for each plane
     with_gap: object = True  # else the gap lacks the last plane, and takes no pass
 
 
@@ -91,7 +91,7 @@ def solve(columns, side, cost, rules, space):
     are numbers of columns, in the order in which they were found; their weights are
     ``space.total``, the intercepts ``space.free[:, 0]``.
     """
-    n_folds, limits = cost.shape[0], (rules.tolerance / 2, rules.max_steps)
+    n_folds, limits = cost.shape[0], (rules.tolerance / 2, rules.max_iter)
     smooth = 1.0 if rules.loss == margins.HINGE else 0.0
     problem = _problem(columns, side, rules, smooth)
     for fold in range(n_folds):

@@ -107,7 +107,7 @@ def minimise(problem, cost, planes, n_planes, n_features, limits, is_exact, now,
     ``limits`` are the tolerance, relative to the objective, and the steps. If it need
     not be exact, what is missing may be a share of what was gained here.
     """
-    tolerance, max_steps = limits
+    tolerance, max_iter = limits
     n_places, n_rows = planes.starts[n_planes], problem.columns.n_rows
     size = (planes, n_planes, n_features)
     now.state[OBJECTIVE] = _objective(
@@ -116,7 +116,7 @@ def minimise(problem, cost, planes, n_planes, n_features, limits, is_exact, now,
     bound, speed, first = -np.inf, 1.0, now.state[OBJECTIVE]
     space.last[:n_places] = now.weights[:n_places]
     space.last_score[:n_rows] = now.score[:n_rows]
-    for _ in range(max_steps):
+    for _ in range(max_iter):
         next_speed = (1.0 + np.sqrt(1.0 + 4.0 * speed * speed)) / 2
         push = (speed - 1.0) / next_speed
         _extrapolate(now.weights, space.last, push, n_places, space.point)

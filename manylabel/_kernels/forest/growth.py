@@ -36,7 +36,7 @@ class Data(NamedTuple):
     discount: Any  # (n_labels,) of a rank
     bias: Any  # value of the constant feature
     cost: Any  # of the separator's loss
-    max_leaf: Any
+    leaf_size: Any
     most_rows: Any  # of a node that a split is learnt from
     stub_rows: Any  # a node of at most so many rows is left as it is
     labels_per_leaf: Any
@@ -87,7 +87,7 @@ def grow(data, tree, n_done, n_nodes, state):
         tree.w_indptr[n_done + 1] = used
         tree.leaf_indptr[n_done + 1] = tree.leaf_indptr[n_done]
         middle = start
-        if end - start > max(data.max_leaf, data.stub_rows):
+        if end - start > max(data.leaf_size, data.stub_rows):
             middle = _split(data, tree, n_done, state, space)
         if start < middle < end:
             tree.children[n_done] = n_nodes

@@ -48,7 +48,7 @@ def descend(
     w_data,
     out,
 ):
-    """Write the leaf of every row in every tree into ``out`` (n_rows, n_trees).
+    """Write the leaf of every row in every tree into ``out`` (n_rows, n_estimators).
 
     The weights ``w_data`` are shortened. Rows that meet in a node of many weights share
     these, spread out over all features; from a node of few weights on each row goes

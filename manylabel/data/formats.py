@@ -12,15 +12,20 @@ from manylabel import _validation
 from manylabel.data.arff import MekaReader, MulanReader
 from manylabel.data.arff_labels import OPTION_C
 from manylabel.data.dataset import Dataset
-from manylabel.data.jsonl import JsonlReader
-from manylabel.data.lines import LinesReader
 from manylabel.data.options import ReadOptions, check_options
-from manylabel.data.parquet import ParquetReader
 from manylabel.data.reader import Reader
 from manylabel.data.records import RecordReader
 from manylabel.data.source import Source
 from manylabel.data.svmlight import SvmlightReader
-from manylabel.data.table import CsvReader, LibMultiLabelReader, TsvReader, tell_table
+from manylabel.data.text_files import (
+    CsvReader,
+    JsonlReader,
+    LibMultiLabelReader,
+    LinesReader,
+    ParquetReader,
+    TsvReader,
+    tell_table,
+)
 from manylabel.data.xc import HEADER, XCReader
 from manylabel.exceptions import DataError
 

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import IO, cast
 
 from manylabel import _validation
-from manylabel.data import arff, jsonl, svmlight, table, xc
+from manylabel.data import arff, svmlight, text_files, xc
 from manylabel.data.dataset import Dataset
 
 WRITERS: Mapping[str, Callable[[Dataset], Iterator[str]]] = {
     "xc": xc.lines,
     "svmlight": svmlight.lines,
     "meka": arff.meka_lines,
-    "jsonl": jsonl.lines,
-    "csv": table.lines,
-    "tsv": table.tsv_lines,
+    "jsonl": text_files.jsonl_lines,
+    "csv": text_files.csv_lines,
+    "tsv": text_files.tsv_lines,
 }
 SUFFIXES = {
     ".txt": "xc",

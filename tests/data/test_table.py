@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from manylabel import Dataset, iter_chunks, read, write
-from manylabel.data import table
+from manylabel.data import text_files
 from manylabel.exceptions import DataError, SkippedLines
 
 # A zero byte is no text, and a line end is read as a newline.
@@ -185,7 +185,7 @@ def test_a_damaged_gzip_is_no_bad_line(put):
 
 
 def test_a_lost_quote_does_not_fill_the_memory(put, monkeypatch):
-    monkeypatch.setattr(table, "MAX_QUOTED", 100)
+    monkeypatch.setattr(text_files, "MAX_QUOTED", 100)
     path = put('text,labels\n"a,x\n' + "b,x\n" * 99, "a.csv")
     with pytest.raises(DataError, match="line 2: expected a quote to close in 100"):
         read(path)

@@ -1,21 +1,92 @@
-"""Tables of texts with labels: CSV, TSV, and LibMultiLabel's TSV without a header."""
+"""Files of texts with labels: JSON lines, Parquet, CSV, TSV, and plain lines."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
 from manylabel.data.dataset import Dataset
-from manylabel.data.layout import Layout
-from manylabel.data.records import RecordReader
-from manylabel.data.source import decode
-from manylabel.exceptions import DataError
+from manylabel.data.options import ReadOptions
+from manylabel.data.records import BATCH, Layout, RecordReader
+from manylabel.data.source import Source, decode
+from manylabel.exceptions import DataError, MissingExtra
 
-BATCH = 4096
+ARROW_BUFFER = 1 << 16
 MAX_QUOTED = 1 << 24  # characters, so that a lost quote does not fill the memory
 SEPARATOR = ","  # of labels in one field
 DELIMITERS = (("tsv", "\t"), ("csv", ","), ("csv", ";"))
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
+
+
+class LinesReader(RecordReader):
+    """Read one text a line, in UTF-8; an empty line is an empty text."""
+
+    OPTIONS = frozenset()
+
+    def __init__(self, source: Source, options: ReadOptions) -> None:
+        super().__init__(source, {**options, "labels_column": False})
+
+    def items(self) -> Lines:
+        """Yield the lines."""
+        return enumerate(self.source.lines(), start=1)
+
+    def record(self, item: bytes) -> Mapping[str, str]:
+        """Return the line as a text."""
+        return {"text": decode(item).rstrip("\r")}
+
+
+class JsonlReader(RecordReader):
+    """Read one JSON object a line, in UTF-8; blank lines do not count."""
+
+    def items(self) -> Lines:
+        """Yield the lines that are not blank."""
+        lines = enumerate(self.source.lines(), start=1)
+        return ((number, line) for number, line in lines if line.strip())
+
+    def record(self, item: bytes) -> Mapping[str, Any]:
+        """Return the object of a line."""
+        try:
+            record = json.loads(decode(item))
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"expected a JSON object: {error}.") from None
+        if not isinstance(record, dict):
+            raise ValueError(f"expected a JSON object, found {record!r:.40}.")
+        return record
+
+
+class ParquetReader(RecordReader):
+    """Read records from a Parquet file, page by page.
+
+    Columns are told by name, as the fields of JSON lines; all others are
+    left unread. A bad row is reported by its number, counted from 1.
+    """
+
+    def items(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the rows of each batch."""
+        try:
+            import pyarrow as pa
+            from pyarrow import parquet
+        except ImportError:
+            raise MissingExtra("Parquet", "pyarrow", "parquet") from None
+        if self.source.gzipped:
+            raise self.fault("expected Parquet as it is, found it inside gzip.")
+        n_rows = 0
+        try:
+            # Without a buffer, or with one filled ahead, Arrow holds whole columns.
+            path = self.source.path
+            with parquet.ParquetFile(
+                path, buffer_size=ARROW_BUFFER, pre_buffer=False
+            ) as file:
+                fields = self.lay_out(file.schema_arrow.names).fields
+                for batch in file.iter_batches(BATCH, columns=fields):
+                    yield from enumerate(batch.to_pylist(), start=n_rows + 1)
+                    n_rows += len(batch)
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).partition("\n")[0]
+            raise self.fault(f"expected a whole Parquet file: {reason}.") from None
+        except ValueError as error:
+            raise self.fault(str(error)) from None
 
 
 class TableReader(RecordReader):
@@ -34,18 +105,27 @@ class TableReader(RecordReader):
         """What stands between two fields."""
         return "\t"
 
-    def batches(self) -> Iterator[Iterable[tuple[int, Mapping[str, Any]]]]:
-        """Yield the rows below the header."""
-        lines = enumerate(self.source.lines(), start=1)
-        records = self._records(lines, self._header(lines))
-        for first in records:
-            yield chain([first], islice(records, BATCH - 1))
+    def items(self) -> Lines:
+        """Yield the first line of each record below the header."""
+        self._lines = enumerate(self.source.lines(), start=1)
+        filled = ((n, line) for n, line in self._lines if line.strip(b"\r"))
+        self._names = self._header(filled)
+        yield from filled
+
+    def record(self, item: bytes) -> Mapping[str, str]:
+        """Return the fields of a record by the names of the columns."""
+        fields = self._fields(item)
+        if len(fields) != len(self._names):
+            raise ValueError(
+                f"expected {len(self._names)} fields, found {len(fields)}."
+            )
+        return dict(zip(self._names, fields, strict=True))
 
     def _header(self, lines: Lines) -> list[str]:
         """Return the names of the columns; without them no line could be read."""
-        number, line = next(_filled(lines))
+        number, line = next(lines)
         try:
-            names = [name.strip() for name in self._fields(line, lines)]
+            names = [name.strip() for name in self._fields(line)]
             self.lay_out(names)
         except DataError:
             raise
@@ -54,30 +134,13 @@ class TableReader(RecordReader):
             raise self.fault(f"expected {self.EXPECTED} with {what}", number) from None
         return names
 
-    def _records(
-        self, lines: Lines, names: list[str]
-    ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield the good records with the number of their first line."""
-        for number, line in _filled(lines):
-            try:
-                fields = self._fields(line, lines)
-            except DataError:  # the file itself is damaged
-                raise
-            except ValueError as error:
-                self.bad_lines.add(str(error), number)
-                continue
-            if len(fields) == len(names):
-                yield number, dict(zip(names, fields, strict=True))
-            else:
-                reason = f"expected {len(names)} fields, found {len(fields)}."
-                self.bad_lines.add(reason, number)
-
-    def _fields(self, line: bytes, lines: Lines) -> list[str]:
+    def _fields(self, line: bytes) -> list[str]:
         """Return the fields of a record, which may take further lines."""
         text = _text(line)
         if '"' not in text:
             return text.split(self.delimiter)
-        return _quoted_fields(text, (_text(more) for _, more in lines), self.delimiter)
+        more = (_text(line) for _, line in self._lines)
+        return _quoted_fields(text, more, self.delimiter)
 
 
 class CsvReader(TableReader):
@@ -107,7 +170,7 @@ class LibMultiLabelReader(TableReader):
         self.lay_out(names)
         return names
 
-    def _fields(self, line: bytes, lines: Lines) -> list[str]:
+    def _fields(self, line: bytes) -> list[str]:
         return _text(line).split("\t")
 
 
@@ -123,27 +186,37 @@ def tell_table(line: bytes) -> str | None:
     return None
 
 
-def lines(dataset: Dataset, delimiter: str = ",") -> Iterator[str]:
+def jsonl_lines(dataset: Dataset) -> Iterator[str]:
     """Write texts with the names of their labels, or with their columns."""
-    if dataset.texts is None:
-        raise ValueError("dataset must have texts for this format. Got none.")
+    return map(json.dumps, _written(dataset, dataset.label_names))
+
+
+def csv_lines(dataset: Dataset, delimiter: str = ",") -> Iterator[str]:
+    """Write texts with the names of their labels, or with their columns."""
     names = [_label(name) for name in dataset.labels.names]
-    columns = dataset.Y.indices.tolist()
-    yield delimiter.join([*(["id"] if dataset.ids else []), "text", "labels"])
-    for row, (start, stop) in enumerate(pairwise(dataset.Y.indptr.tolist())):
-        labels = SEPARATOR.join(names[column] for column in columns[start:stop])
-        identity = [dataset.ids[row]] if dataset.ids else []
-        fields = [*identity, dataset.texts[row], labels]
+    yield delimiter.join([*([] if dataset.ids is None else ["id"]), "text", "labels"])
+    for record in _written(dataset, names):
+        fields = {**record, "labels": SEPARATOR.join(record["labels"])}.values()
         yield delimiter.join(_field(field, delimiter) for field in fields)
 
 
 def tsv_lines(dataset: Dataset) -> Iterator[str]:
     """Write texts with the names of their labels, tabs between the fields."""
-    return lines(dataset, "\t")
+    return csv_lines(dataset, "\t")
 
 
-def _filled(lines: Lines) -> Lines:
-    return ((number, line) for number, line in lines if line.strip(b"\r"))
+def _written(dataset: Dataset, names: Sequence[str] | None) -> Iterator[dict[str, Any]]:
+    """Yield the records of a data set; without names labels are columns."""
+    if dataset.texts is None:
+        raise ValueError("dataset must have texts for this format. Got none.")
+    labels: Sequence[Any] = range(dataset.n_labels) if names is None else names
+    columns = dataset.Y.indices.tolist()
+    for row, (start, stop) in enumerate(pairwise(dataset.Y.indptr.tolist())):
+        yield {
+            **({} if dataset.ids is None else {"id": dataset.ids[row]}),
+            "text": dataset.texts[row],
+            "labels": [labels[column] for column in columns[start:stop]],
+        }
 
 
 def _text(line: bytes) -> str:

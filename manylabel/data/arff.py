@@ -1,35 +1,44 @@
 """ARFF with many labels, as Mulan and MEKA write it."""
 
 import re
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 
 from manylabel._kernels.parsing import cells as kernel
-from manylabel.data.arff_header import (
-    Attribute,
-    Header,
-    quote,
-    read_header,
-    split_values,
-    unquote,
-)
-from manylabel.data.arff_labels import meka_labels, mulan_labels
 from manylabel.data.dataset import Dataset
 from manylabel.data.options import ReadOptions
 from manylabel.data.reader import Reader
 from manylabel.data.row_text import Scratch, row_tokens
 from manylabel.data.rows import Rows
 from manylabel.data.source import Source, decode
+from manylabel.exceptions import DataError
+
+QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
+DECLARATION = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]++)\s*+(.+)", re.IGNORECASE)
+RELATION = re.compile(rf"@relation\s+({QUOTED}|.+)", re.IGNORECASE)
+VALUE = re.compile(rf"((?:{QUOTED}|[^,'\"]++)*+)(,|$)")
+ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+SPECIAL = re.compile(r"['\"\\%\x00-\x1f]")
+CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
+LETTER = {character: letter for letter, character in CONTROL.items()}
+NUMERIC = re.compile(r"(numeric|real|integer)\b", re.IGNORECASE)
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 ENTRY = re.compile(r"(\d{1,9})\s+(.+)", re.DOTALL | re.ASCII)
 MISSING = "?"
 MAX_SINGLE = float(np.finfo(np.float32).max)
 
+OPTION_C = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})(?:\s|$)")
+SPLIT = re.compile(r"[-_.]?(train|test)$", re.IGNORECASE)
+
 
 class ArffReader(Reader):
-    """Read an ARFF file of which it is known what attributes are labels.
+    """Read an ARFF file; the subclasses know what attributes are labels.
 
     A feature is one column if it is numeric or declared ``{0,1}`` in any order; any
     other nominal feature is one 0/1 column ``name=value`` per declared value. A label
@@ -38,11 +47,10 @@ class ArffReader(Reader):
     omitted nominal value is the first declared, as in Weka. Labels keep their order.
     """
 
-    def __init__(
-        self, source: Source, header: Header, labels: set[int], options: ReadOptions
-    ) -> None:
+    def __init__(self, source: Source, options: ReadOptions) -> None:
         super().__init__(source, options)
-        self._header = header
+        self._header = header = read_header(source)
+        labels = self.find_labels(options)
         self._kinds = np.empty(len(header.attributes), np.int64)
         self._columns = np.empty(len(header.attributes), np.int64)
         self._label_names: list[str] = []
@@ -59,6 +67,10 @@ class ArffReader(Reader):
             if attribute.values
             and (self._kinds[place] == kernel.WORD or float(attribute.values[0]))
         }
+
+    @abstractmethod
+    def find_labels(self, options: ReadOptions) -> Container[int]:
+        """Return the places of the attributes that are labels."""
 
     def rows(self) -> Iterator[Rows]:
         """Parse the lines after ``@data``; those that are not plain one by one."""
@@ -90,7 +102,7 @@ class ArffReader(Reader):
             tuple(self._label_names),
         )
 
-    def _add_label(self, place: int, attribute: Attribute) -> None:
+    def _add_label(self, place: int, attribute: "Attribute") -> None:
         if attribute.values is not None and not attribute.is_zero_one:
             raise self.fault(
                 f"expected label {attribute.name!r} to be numeric or {{0,1}}, "
@@ -100,7 +112,7 @@ class ArffReader(Reader):
         self._columns[place] = -1 - len(self._label_names)
         self._label_names.append(attribute.name)
 
-    def _add_feature(self, place: int, attribute: Attribute) -> None:
+    def _add_feature(self, place: int, attribute: "Attribute") -> None:
         self._columns[place] = len(self._feature_names)
         if attribute.values is None or attribute.is_zero_one:
             numeric = attribute.values is None
@@ -178,18 +190,35 @@ class MulanReader(ArffReader):
 
     OPTIONS = frozenset({"labels_from"})
 
-    def __init__(self, source: Source, options: ReadOptions) -> None:
-        header = read_header(source)
-        labels = mulan_labels(source, header, options.get("labels_from"))
-        super().__init__(source, header, labels, options)
+    def find_labels(self, options: ReadOptions) -> Container[int]:
+        """Return the places of the attributes that an XML file names."""
+        path, given = self.source.path, options.get("labels_from")
+        attributes = self._header.attributes
+        places = {attribute.name: i for i, attribute in enumerate(attributes)}
+        xml = _find_xml(path, places) if given is None else Path(given)
+        names = _label_names(xml)
+        for name in names:
+            if name not in places:
+                reason = f"expected attributes of {path.name}, found {name!r}."
+                raise DataError(xml, reason)
+        return {places[name] for name in names}
 
 
 class MekaReader(ArffReader):
     """Read an ARFF file whose first or last attributes are labels, by ``-C``."""
 
-    def __init__(self, source: Source, options: ReadOptions) -> None:
-        header = read_header(source)
-        super().__init__(source, header, meka_labels(source, header), options)
+    def find_labels(self, options: ReadOptions) -> Container[int]:
+        """Return the places of the first or last attributes, as the relation says."""
+        option, n = OPTION_C.search(self._header.relation), len(self._header.attributes)
+        if option is None:
+            raise self.fault("expected '-C n' in the name of the relation, found none.")
+        n_labels = int(option[1])
+        if not 0 < abs(n_labels) <= n:
+            raise self.fault(
+                f"expected '-C n' with n from 1 to {n} or from -1 to -{n}, "
+                f"found {n_labels}."
+            )
+        return range(n_labels) if n_labels > 0 else range(n + n_labels, n)
 
 
 def meka_lines(dataset: Dataset) -> Iterator[str]:
@@ -209,3 +238,156 @@ def meka_lines(dataset: Dataset) -> Iterator[str]:
         cells = [f"{label} 1" for label in tokens]
         cells += [entry.replace(":", " ") for entry in entries]
         yield "{" + ",".join(cells) + "}"
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of the file: a number, or one of the declared values."""
+
+    name: str
+    values: tuple[str, ...] | None
+
+    @property
+    def is_zero_one(self) -> bool:
+        """Whether the declared values are the numbers 0 and 1, in any order."""
+        return self.values is not None and {"0", "1"} >= {
+            value.removesuffix(".0") for value in self.values
+        }
+
+
+@dataclass(frozen=True)
+class Header:
+    """All that stands before the data.
+
+    Attributes
+    ----------
+    relation : str
+        Name of the relation; MEKA's options stand in it.
+    attributes : tuple of Attribute
+        The columns, in order.
+    n_lines, n_bytes : int
+        Length of the header, the line ``@data`` included.
+    """
+
+    relation: str
+    attributes: tuple[Attribute, ...]
+    n_lines: int
+    n_bytes: int
+
+
+def read_header(source: Source) -> Header:
+    """Parse the lines up to ``@data``, or raise DataError."""
+    relation, n_bytes = "", 0
+    attributes: dict[str, Attribute] = {}
+    for number, raw in enumerate(source.lines(), start=1):
+        n_bytes += len(raw) + 1
+        try:
+            line = decode(raw).strip()
+            if line.lower() == "@data":
+                return Header(relation, tuple(attributes.values()), number, n_bytes)
+            if found := RELATION.match(line):
+                relation = unquote(found[1].strip())
+            elif line.lower().startswith("@attribute"):
+                attribute = _attribute(line)
+                if attributes.setdefault(attribute.name, attribute) is not attribute:
+                    raise ValueError(f"found attribute {attribute.name!r} twice.")
+            elif line and not line.startswith("%"):
+                raise ValueError(f"expected @attribute or @data, found {line[:40]!r}.")
+        except ValueError as error:
+            raise DataError(source.path, str(error), number) from None
+    raise DataError(source.path, "expected a line '@data', found none.")
+
+
+def unquote(token: str) -> str:
+    """Return a name or value without its quotes and escapes."""
+    if token[:1] not in ("'", '"') or token[-1:] != token[:1]:
+        return token
+    return ESCAPE.sub(_character, token[1:-1])
+
+
+def split_values(text: str) -> list[str]:
+    """Split at the commas outside quotes; what is left is still quoted."""
+    values, at = [], 0
+    while found := VALUE.match(text, at):
+        values.append(found[1].strip())
+        at = found.end()
+        if not found[2]:
+            return values
+    raise ValueError(f"expected values parted by commas, found {text[at : at + 40]!r}.")
+
+
+def quote(name: str) -> str:
+    """Return a name as ARFF writes it."""
+    return f"'{SPECIAL.sub(_escape, name)}'"
+
+
+def _attribute(line: str) -> Attribute:
+    declaration = DECLARATION.fullmatch(line)
+    if declaration is None:
+        raise ValueError(f"expected '@attribute name type', found {line[:40]!r}.")
+    name, kind = unquote(declaration[1]), declaration[2]
+    if NUMERIC.match(kind):
+        return Attribute(name, None)
+    if not (kind.startswith("{") and kind.endswith("}")):
+        raise ValueError(
+            f"expected {name!r} to be numeric or nominal, found {kind[:40]!r}."
+        )
+    values = tuple(map(unquote, split_values(kind[1:-1])))
+    return Attribute(name, values)
+
+
+def _character(escape: re.Match[str]) -> str:
+    letter = escape[1]
+    if len(letter) > 1:
+        return chr(int(letter[1:], 16))
+    return CONTROL.get(letter, letter)
+
+
+def _escape(special: re.Match[str]) -> str:
+    character = special[0]
+    plain = character if character.isprintable() else f"u{ord(character):04x}"
+    return "\\" + LETTER.get(character, plain)
+
+
+def _find_xml(path: Path, places: dict[str, int]) -> Path:
+    """Find the XML beside the file: of its name, or the only one that fits."""
+    stem = re.sub(r"(\.arff)?(\.gz)?$", "", path.name, flags=re.IGNORECASE)
+    named = [stem, SPLIT.sub("", stem)]
+    for name in named:
+        for beside in (path.with_name(f"{name}.xml"), path.with_name(f"{name}.xml.gz")):
+            if beside.is_file():
+                return beside
+    fitting = list(_fitting(path.parent, places))
+    if len(fitting) == 1:
+        return fitting[0]
+    looked_for = " or ".join(f"{name}.xml" for name in dict.fromkeys(named))
+    raise DataError(
+        path,
+        "expected an XML file beside it that names the labels: looked for "
+        f"{looked_for}, then for a single .xml whose labels are all attributes, "
+        f"found {len(fitting)}.",
+    )
+
+
+def _fitting(folder: Path, places: dict[str, int]) -> Iterator[Path]:
+    for path in sorted(folder.glob("*.xml")):
+        try:
+            if places.keys() >= set(_label_names(path)):
+                yield path
+        except DataError:
+            continue
+
+
+def _label_names(path: Path) -> list[str]:
+    """Return the names in all ``label`` elements, nested ones too."""
+    with Source(path).open() as stream:
+        text = stream.read()
+    try:
+        elements = ElementTree.fromstring(text).iter()
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise DataError(path, f"expected XML, found {error}.") from None
+    tags = ((element.tag.rpartition("}")[2], element) for element in elements)
+    names = [element.get("name", "") for tag, element in tags if tag == "label"]
+    if not names:
+        raise DataError(path, "expected <label name=...> elements, found none.")
+    return names

@@ -9,8 +9,7 @@ from typing import Unpack
 from sklearn.utils import check_scalar
 
 from manylabel import _validation
-from manylabel.data.arff import MekaReader, MulanReader
-from manylabel.data.arff_labels import OPTION_C
+from manylabel.data.arff import OPTION_C, MekaReader, MulanReader
 from manylabel.data.dataset import Dataset
 from manylabel.data.options import ReadOptions, check_options
 from manylabel.data.reader import Reader

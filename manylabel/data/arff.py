@@ -13,9 +13,9 @@ from manylabel._kernels.parsing import cells as kernel
 from manylabel.data.dataset import Dataset
 from manylabel.data.options import ReadOptions
 from manylabel.data.reader import Reader
-from manylabel.data.row_text import Scratch, row_tokens
 from manylabel.data.rows import Rows
 from manylabel.data.source import Source, decode
+from manylabel.data.sparse_rows import Scratch, row_tokens
 from manylabel.exceptions import DataError
 
 QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""

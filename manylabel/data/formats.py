@@ -15,7 +15,7 @@ from manylabel.data.options import ReadOptions, check_options
 from manylabel.data.reader import Reader
 from manylabel.data.records import RecordReader
 from manylabel.data.source import Source
-from manylabel.data.svmlight import SvmlightReader
+from manylabel.data.sparse_rows import HEADER, SvmlightReader, XCReader
 from manylabel.data.text_files import (
     CsvReader,
     JsonlReader,
@@ -25,7 +25,6 @@ from manylabel.data.text_files import (
     TsvReader,
     tell_table,
 )
-from manylabel.data.xc import HEADER, XCReader
 from manylabel.exceptions import DataError
 
 READERS: Mapping[str, type[Reader]] = {

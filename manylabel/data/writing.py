@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import IO, cast
 
 from manylabel import _validation
-from manylabel.data import arff, svmlight, text_files, xc
+from manylabel.data import arff, sparse_rows, text_files
 from manylabel.data.dataset import Dataset
 
 WRITERS: Mapping[str, Callable[[Dataset], Iterator[str]]] = {
-    "xc": xc.lines,
-    "svmlight": svmlight.lines,
+    "xc": sparse_rows.xc_lines,
+    "svmlight": sparse_rows.svmlight_lines,
     "meka": arff.meka_lines,
     "jsonl": text_files.jsonl_lines,
     "csv": text_files.csv_lines,

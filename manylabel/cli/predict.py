@@ -92,7 +92,7 @@ def _scores(model: Any, X: "CSR", k: int, sets: bool) -> "CSR":
 
 def _ranked(scores: "CSR") -> Iterator[Ranked]:
     """Yield the labels of each row, the best first, equal scores by column."""
-    from manylabel.data.labels import best_first
+    from manylabel.data.dataset import best_first
 
     best = best_first(scores)
     labels = scores.indices[best].tolist()

@@ -1,10 +1,9 @@
 """Data sets: reading, writing, streaming and generating them."""
 
 from manylabel.data.corpus import Corpus, make_corpus
-from manylabel.data.dataset import Dataset
+from manylabel.data.dataset import Dataset, LabelSpace
 from manylabel.data.debtags import read_debtags
 from manylabel.data.formats import iter_chunks, read
-from manylabel.data.labels import LabelSpace
 from manylabel.data.options import ReadOptions
 from manylabel.data.writing import write
 

@@ -12,8 +12,7 @@ import numpy as np
 from manylabel._kernels.parsing import cells as kernel
 from manylabel.data.dataset import Dataset
 from manylabel.data.options import ReadOptions
-from manylabel.data.reader import Reader
-from manylabel.data.rows import Rows
+from manylabel.data.reader import Reader, Rows
 from manylabel.data.source import Source, decode
 from manylabel.data.sparse_rows import Scratch, row_tokens
 from manylabel.exceptions import DataError

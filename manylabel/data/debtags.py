@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from manylabel.data.control import COMPRESSED, Field, paragraphs
-from manylabel.data.dataset import Dataset
-from manylabel.data.labels import LabelSpace
+from manylabel.data.dataset import Dataset, LabelSpace
 from manylabel.exceptions import DataError
 
 LISTS = Path("/var/lib/apt/lists")

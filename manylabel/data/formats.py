@@ -14,7 +14,7 @@ from manylabel.data.dataset import Dataset
 from manylabel.data.options import ReadOptions, check_options
 from manylabel.data.reader import Reader
 from manylabel.data.records import RecordReader
-from manylabel.data.source import Source
+from manylabel.data.source import Source, suffix
 from manylabel.data.sparse_rows import HEADER, SvmlightReader, XCReader
 from manylabel.data.text_files import (
     CsvReader,
@@ -201,9 +201,7 @@ def tell_format(source: Source) -> str:
     line = head.lstrip(b"\r\n").partition(b"\n")[0]
     if ROW.match(line):
         return "svmlight"
-    path = source.path
-    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
-    if table := tell_table(line) or TABLES.get(suffix):
+    if table := tell_table(line) or TABLES.get(suffix(source.path)):
         return table
     start = line[:40].decode("ascii", "backslashreplace")
     known = ", ".join(READERS)

@@ -12,8 +12,7 @@ import numpy as np
 from manylabel._typing import Array
 from manylabel.data.dataset import Dataset
 from manylabel.data.options import MAX_COLUMNS, ReadOptions, read_names, width
-from manylabel.data.reader import Reader
-from manylabel.data.rows import Rows
+from manylabel.data.reader import Reader, Rows
 from manylabel.data.source import Source
 from manylabel.exceptions import DataError
 

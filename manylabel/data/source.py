@@ -90,6 +90,11 @@ class Source:
             yield from block[:-1].split(b"\n")
 
 
+def suffix(path: Path) -> str:
+    """Return how a name ends, or how it ends before ``.gz``."""
+    return path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+
+
 def decode(line: bytes) -> str:
     """Return a line as text, or raise ValueError."""
     try:

@@ -12,6 +12,7 @@ from typing import IO, cast
 from manylabel import _validation
 from manylabel.data import arff, sparse_rows, text_files
 from manylabel.data.dataset import Dataset
+from manylabel.data.source import suffix
 
 WRITERS: Mapping[str, Callable[[Dataset], Iterator[str]]] = {
     "xc": sparse_rows.xc_lines,
@@ -76,20 +77,14 @@ def write(
 def choose_format(path: str | os.PathLike[str], format: str | None) -> str:
     """Return the format asked for, or the one that the suffix of a file tells."""
     if format is not None:
-        return _known(format)
-    path = Path(path)
-    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
-    if suffix not in SUFFIXES:
+        _validation.choice(format, "format", WRITERS)
+        return format
+    if suffix(Path(path)) not in SUFFIXES:
         raise ValueError(
             f"path must end with one of {', '.join(SUFFIXES)}, perhaps with .gz, or "
-            f"format be given. Got {path.name!r}."
+            f"format be given. Got {Path(path).name!r}."
         )
-    return SUFFIXES[suffix]
-
-
-def _known(format: str) -> str:
-    _validation.choice(format, "format", WRITERS)
-    return format
+    return SUFFIXES[suffix(Path(path))]
 
 
 @contextmanager

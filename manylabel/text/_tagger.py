@@ -13,7 +13,7 @@ from manylabel import _validation, persistence
 from manylabel._typing import CSR, Array, Ints
 from manylabel.base import MultiLabelClassifier
 from manylabel.data import LabelSpace
-from manylabel.data.labels import best_first
+from manylabel.data.dataset import best_first
 from manylabel.evaluation import Report, evaluate
 from manylabel.propensity import Propensity, recorded_law
 from manylabel.text import _tags

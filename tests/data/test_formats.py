@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manylabel import Dataset, iter_chunks, read
-from manylabel.data.formats import READERS, tell_format
+from manylabel.data.formats import tell_format
 from manylabel.data.source import Source
 from manylabel.exceptions import DataError, SkippedLines
 
@@ -167,7 +167,7 @@ def edited(draw, valid):
     return bytes(content)
 
 
-@pytest.mark.parametrize("name", [None, *READERS])
+@pytest.mark.parametrize("name", [None, *VALID, "parquet", "libmultilabel", "lines"])
 @given(content=st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(put, name, content):
     reads_or_refuses(put(content), format=name)

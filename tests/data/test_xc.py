@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from manylabel import read
-from manylabel.data.source import BLOCK
 from manylabel.exceptions import DataError, SkippedLines
+
+LONG = 200_000  # bytes, more than are read at once
 
 
 def test_rows_without_labels_features_or_anything(put):
@@ -66,7 +67,7 @@ def test_where_blocks_are_cut_does_not_matter(put, lengths, zipped):
 
 
 def test_a_line_longer_than_a_block(put):
-    n = BLOCK
+    n = LONG
     text = f"2 {n} 1\n0 " + " ".join(f"{i}:1" for i in range(n)) + "\n0\n"
     assert read(put(text)).X.nnz == n
 
@@ -143,7 +144,7 @@ def test_bad_lines_can_be_skipped_and_are_counted(put):
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize("n_blank", [0, 1, 2 * BLOCK])
+@pytest.mark.parametrize("n_blank", [0, 1, 2 * LONG])
 @pytest.mark.parametrize("rows", ["0 0:1\n", "x\n", "0 0:1\nx\n", "\n", ""])
 def test_a_bad_line_too_many_is_refused_wherever_blocks_are_cut(put, rows, n_blank):
     path = put(f"{rows.count(chr(10))} 3 4\n{rows}" + "\n" * n_blank + "x\n")

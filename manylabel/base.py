@@ -16,6 +16,7 @@ from manylabel._kernels import topk
 from manylabel._typing import CSR, Array, MatrixLike
 from manylabel.explanation import Explanation, Ranked
 from manylabel.lists import by_column
+from manylabel.persistence import records
 
 # Scores are made for so many (row, label) pairs at a time: 1 MB stays in the cache.
 PAIRS_AT_ONCE = 1 << 18
@@ -24,8 +25,13 @@ PAIRS_AT_ONCE = 1 << 18
 class Saved:
     """What was learnt can be written to a folder, and taken over.
 
-    A subclass has ``_state_shapes``; it learns attributes whose names end in ``_``.
+    It learns attributes whose names end in ``_``. What a class declares about its
+    arrays and records, beside their names (:mod:`manylabel.persistence.records`), is
+    checked when they are taken over.
     """
+
+    n_features_in_: int
+    classes_: Array
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to the folder ``path``, replacing a model there."""
@@ -46,7 +52,7 @@ class Saved:
         """
         before = dict(self.__dict__)
         try:
-            self.__dict__.update(persistence.unflatten(state))
+            self.__dict__.update(persistence.unflatten(state, type(self)))
             self._check_state()
         except Exception:
             self.__dict__ = before
@@ -55,9 +61,13 @@ class Saved:
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape that each learnt array must have."""
-        raise NotImplementedError
+        return {}
 
     def _check_state(self) -> None:
+        """Refuse what is not as declared; subclasses add what declarations cannot."""
+        sizes = {"n_features": self.n_features_in_, "n_labels": len(self.classes_)}
+        for name in records.declarations(type(self)):
+            records.check_part(self, name, name, sizes)
         for name, shape in self._state_shapes().items():
             found = getattr(self, name).shape
             if found != shape:

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 
 
-@kernel
+@allocating_kernel
 def stretch(indptr, row):
     """Return the places of a row; unsigned, so that reading them tests no sign."""
     row = np.uintp(row)
     return range(np.uintp(indptr[row]), np.uintp(indptr[row + np.uintp(1)]))
 
 
-@kernel
+@allocating_kernel
 def is_sound(indptr, indices, data, n_columns):
     """Return whether rows are in bounds, sorted, free of repetition, and finite."""
     if indptr[0] != 0 or not indptr[-1] == indices.shape[0] == data.shape[0]:

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 
 UNSEEN = float(np.finfo(np.float32).min)  # ranks below every label that was seen
 
 
-@kernel
+@allocating_kernel
 def find_hits(y_indptr, y_indices, columns, out):
     """Write whether each ranked column is true; ``columns`` is padded with -1."""
     for i in range(columns.shape[0]):
@@ -16,7 +16,7 @@ def find_hits(y_indptr, y_indices, columns, out):
             out[i, j] = _holds(y_indices, start, end, columns[i, j])
 
 
-@kernel
+@allocating_kernel
 def _holds(indices, start, end, column):
     """Tell whether the sorted ``indices[start:end]`` hold ``column``."""
     stop = end
@@ -29,7 +29,7 @@ def _holds(indices, start, end, column):
     return start < end and indices[start] == column
 
 
-@kernel
+@allocating_kernel
 def discounted_sums(gains, discounts, out):
     """Write the sum of the first gains of each row, each times its discount.
 
@@ -42,7 +42,7 @@ def discounted_sums(gains, discounts, out):
         out[i] = total
 
 
-@kernel
+@allocating_kernel
 def add_rows(terms, sums):
     """Add the rows of ``terms`` to ``sums`` in place, one after the other.
 

@@ -7,10 +7,10 @@ average.
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 
 
-@kernel
+@allocating_kernel
 def dense_rows(scores, k, out_columns):
     """Write the ``k`` best columns of each row of an array, padded with -1."""
     for i in range(scores.shape[0]):
@@ -18,7 +18,7 @@ def dense_rows(scores, k, out_columns):
         best_positions(scores[i], k, out_columns[i])
 
 
-@kernel
+@allocating_kernel
 def best_of_rows(scores, out_columns, out_scores):
     """Write the best columns of each row of an array, and their scores."""
     for i in range(scores.shape[0]):
@@ -27,7 +27,7 @@ def best_of_rows(scores, out_columns, out_scores):
             out_scores[i, n] = scores[i, out_columns[i, n]]
 
 
-@kernel
+@allocating_kernel
 def sort_by_column(columns, scores):
     """Sort the columns of each row, and their scores with them, in place."""
     for i in range(columns.shape[0]):
@@ -35,7 +35,7 @@ def sort_by_column(columns, scores):
         columns[i], scores[i] = columns[i][order], scores[i][order]
 
 
-@kernel
+@allocating_kernel
 def csr_rows(s_indptr, s_indices, s_data, k, out_columns):
     """Write the ``k`` best stored columns of each CSR row, padded with -1.
 
@@ -49,7 +49,7 @@ def csr_rows(s_indptr, s_indices, s_data, k, out_columns):
             out[j] = indices[out[j]]
 
 
-@kernel
+@allocating_kernel
 def filled_rows(s_indptr, s_indices, s_data, seen, others, columns, scores):
     """Write the best labels of each row and their scores, best first.
 
@@ -76,7 +76,7 @@ def filled_rows(s_indptr, s_indices, s_data, seen, others, columns, scores):
         listed[labels] = False
 
 
-@kernel
+@allocating_kernel
 def best_positions(data, k, out):
     """Write the positions of the ``k`` largest of ``data``; return how many.
 
@@ -99,7 +99,7 @@ def best_positions(data, k, out):
     return n
 
 
-@kernel
+@allocating_kernel
 def _sift_down(data, heap, root, end):
     """Restore the heap ``heap[:end]`` below ``root``; its root is the worst."""
     item = heap[root]
@@ -116,6 +116,6 @@ def _sift_down(data, heap, root, end):
     heap[root] = item
 
 
-@kernel
+@allocating_kernel
 def _is_worse(data, p, q):
     return data[p] < data[q] or (data[p] == data[q] and p > q)

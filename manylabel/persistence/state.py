@@ -8,6 +8,7 @@ A value that is neither is spelt in parts, told apart by what follows the dot:
 ``name.strings``       an array of str, as a list; ``name.dtype`` is O or U
 ``name.indptr`` ...    a ``csr_array``: also ``.indices``, ``.data``, ``.shape``
 ``name.class`` ...     an estimator: also ``.params.*`` and ``.state.*``
+``name.field`` ...     a record: each of its fields, in the same way
 ``name.many`` ...      a list or tuple of estimators: also ``.0.*``, ``.1.*``, ...
 =====================  =======================================================
 """
@@ -21,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel._typing import Array
-from manylabel.persistence import tensors
+from manylabel.persistence import records, tensors
 
 Flat = dict[str, Any]
 
@@ -32,8 +33,8 @@ def flatten(attributes: Mapping[str, Any]) -> Flat:
     Parameters
     ----------
     attributes : mapping of str to object
-        Numbers, text, None, lists and tuples of these, arrays, CSR arrays and
-        estimators of this package. Names have no dot.
+        Numbers, text, None, lists and tuples of these, arrays, CSR arrays, records
+        and estimators of this package. Names have no dot.
 
     Returns
     -------
@@ -51,13 +52,15 @@ def flatten(attributes: Mapping[str, Any]) -> Flat:
     return flat
 
 
-def unflatten(state: Mapping[str, Any]) -> dict[str, Any]:
+def unflatten(state: Mapping[str, Any], kind: type | None = None) -> dict[str, Any]:
     """Turn what :func:`flatten` returned back into attributes.
 
     Parameters
     ----------
     state : mapping of str to object
         Arrays and JSON values.
+    kind : type or None, default=None
+        The class that says which attributes are records; None has none.
 
     Returns
     -------
@@ -73,7 +76,13 @@ def unflatten(state: Mapping[str, Any]) -> dict[str, Any]:
     for key, part in state.items():
         name, _, rest = key.partition(".")
         values.setdefault(name, {})[rest] = part
-    return {name: _read(name, parts) for name, parts in values.items()}
+    declared = {} if kind is None else records.declarations(kind)
+    return {
+        name: _read_record(name, parts, declared[name])
+        if records.is_record(declared.get(name))
+        else _read(name, parts)
+        for name, parts in values.items()
+    }
 
 
 def class_name(estimator: Any) -> str:
@@ -117,6 +126,8 @@ def _spell(name: str, value: Any) -> Flat:
     if isinstance(value, sp.csr_array):
         parts = {"indptr": value.indptr, "indices": value.indices, "data": value.data}
         return _prefixed(name, parts | {"shape": list(value.shape)})
+    if records.is_record(type(value)):
+        return flatten(_prefixed(name, value._asdict()))
     if isinstance(value, (list, tuple)) and value and all(map(_is_ours, value)):
         parts = {str(n): item for n, item in enumerate(value)}
         return flatten(_prefixed(name, {"many": type(value).__name__} | parts))
@@ -168,6 +179,12 @@ def _read(name: str, parts: Flat) -> Any:
             items = [item for _, item in sorted(unflatten(rest).items(), key=_number)]
             return items if kind == "list" else tuple(items)
     raise ValueError(f"{name} is spelt in unknown parts, {sorted(parts)}")
+
+
+def _read_record(name: str, parts: Flat, kind: Any) -> Any:
+    if "" in parts:
+        raise ValueError(f"{name} must be spelt in parts")
+    return records.build(kind, unflatten(parts, kind), name)
 
 
 def _number(entry: tuple[str, Any]) -> int:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel as kernel
 from manylabel._kernels.cs_dpp import capped_msg
 
 SEEDS = st.integers(0, 2**32 - 1)

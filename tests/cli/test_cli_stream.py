@@ -120,7 +120,7 @@ def test_stream_shows_rows_speed_and_cost_on_a_terminal(files):
             ["--set", "l2_regularization=x"],
             "l2_regularization must be a number. Got 'x'.",
         ),
-        (["--set", "reg=-1"], "reg"),
+        (["--set", "l2_regularization=-1"], "l2_regularization"),
         (["--set", "basis=2"], "basis"),
         (["--hide", "1.5"], "'--hide'"),
         (["--batch", "0"], "'--batch'"),
@@ -151,8 +151,8 @@ def test_numbers_of_components_and_shares_of_labels_are_told_apart():
 
 
 def test_each_learner_takes_the_settings_that_it_has():
-    settings = ["selection=sampled", "reg=2"]
+    settings = ["selection=sampled", "l2_regularization=2"]
     names, common = ["csdpp", "online-br"], {"cost": "rank"}
     one, other = learners.make(names, settings, common)
-    assert (one.selection, one.reg, one.cost) == ("sampled", 2.0, "rank")
-    assert other.reg == 2.0
+    assert (one.selection, one.l2_regularization, one.cost) == ("sampled", 2.0, "rank")
+    assert other.l2_regularization == 2.0

@@ -213,7 +213,7 @@ DAMAGE = {
     "the parameter gamma of Toy is unknown": lambda p: reseal(
         p, params={"rate": 1, "depths": 1, "propensity": 1, "gamma": 1}
     ),
-    "costs_ is spelt in unknown parts": lambda path: reseal(path, state={}),
+    "coef_ is spelt in unknown parts": lambda path: reseal(path, state={}),
     "'../arrays' is not the name": lambda path: reseal(path, arrays_file="../arrays"),
     "json: this is not a plain file": lambda path: link(path / "manifest.json"),
     "safetensors: this is not a plain file": lambda path: link(arrays_file(path)),

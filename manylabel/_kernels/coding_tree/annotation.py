@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 
 
 class Shape(NamedTuple):
@@ -34,7 +34,7 @@ class Workspace(NamedTuple):
     passed: Any  # (n_rows,) rows on their way to the second child
 
 
-@kernel
+@allocating_kernel
 def grow(y_indptr, y_indices, n_labels, shape):
     """Grow the tree; return how many nodes it has.
 
@@ -66,7 +66,7 @@ def grow(y_indptr, y_indices, n_labels, shape):
     return n_nodes
 
 
-@kernel
+@allocating_kernel
 def _fix_labels(y_indptr, y_indices, at, shape, space):
     """Fix the labels that all rows of a node have; return the one to ask for, or -1."""
     start, end = shape.bounds[at, 0], shape.bounds[at, 2]
@@ -96,7 +96,7 @@ def _fix_labels(y_indptr, y_indices, at, shape, space):
     return asked
 
 
-@kernel
+@allocating_kernel
 def _strike_out(row, n_rows, y_indptr, y_indices, space):
     """Take the labels that all rows have from the working ones of a row."""
     p, end = np.int64(y_indptr[row]), space.end[row]
@@ -109,7 +109,7 @@ def _strike_out(row, n_rows, y_indptr, y_indices, space):
     space.end[row] = end
 
 
-@kernel
+@allocating_kernel
 def _send_rows(label, y_indptr, y_indices, start, end, shape, space):
     """Bring the rows that have the label to the front; return where others start."""
     rows, passed, middle, n_passed = shape.rows, space.passed, start, 0

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.coding_tree import margins, master
 
 GAIN = 0.01  # of a plane, relative to the tolerance, for another to be worth its while
@@ -57,7 +57,7 @@ class Workspace(NamedTuple):
     steps: object  # of ``master``
 
 
-@kernel
+@allocating_kernel
 def workspace(n_rows, n_columns, n_folds, budget, max_planes):
     """Return memory for problems of up to this size."""
     max_places = max_planes * min(budget, n_columns)
@@ -81,7 +81,7 @@ def workspace(n_rows, n_columns, n_folds, budget, max_planes):
     )
 
 
-@kernel
+@allocating_kernel
 def solve(columns, side, cost, rules, space):
     """Learn weights, leave them in ``space``, and return a ``Result``.
 
@@ -127,7 +127,7 @@ def solve(columns, side, cost, rules, space):
     return Result(n_features, n_planes, objective, objective - bound)
 
 
-@kernel
+@allocating_kernel
 def worst_plane(columns, side, n_folds, budget, space):
     """Write the plane that alpha violates most; return its features and violation.
 
@@ -143,7 +143,7 @@ def worst_plane(columns, side, n_folds, budget, space):
     return pick_largest(strength[:n_columns], budget, space.picked)
 
 
-@kernel
+@allocating_kernel
 def pick_largest(strength, budget, picked):
     """Write the positions of the largest positive values; return how many, their sum.
 
@@ -163,12 +163,12 @@ def pick_largest(strength, budget, picked):
     return n_picked, total
 
 
-@kernel
+@allocating_kernel
 def _problem(columns, side, rules, smooth):
     return master.Problem(columns, side, rules.loss, smooth, rules.with_intercept)
 
 
-@kernel
+@allocating_kernel
 def _solution(space, fold):
     return master.Solution(
         space.weights[fold],
@@ -179,7 +179,7 @@ def _solution(space, fold):
     )
 
 
-@kernel
+@allocating_kernel
 def _objective(n_folds, space):
     """Return the objective, and the dual one but for the violation."""
     objective, dual = 0.0, 0.0
@@ -189,7 +189,7 @@ def _objective(n_folds, space):
     return objective, dual
 
 
-@kernel
+@allocating_kernel
 def _is_known(n_picked, n_planes, space):
     """Return whether the picked features are those of a plane."""
     starts = space.planes.starts
@@ -204,7 +204,7 @@ def _is_known(n_picked, n_planes, space):
     return False
 
 
-@kernel
+@allocating_kernel
 def _add_plane(n_picked, n_planes, n_features, space):
     """Make the picked features a plane of weight 0; return how many there are now."""
     planes, number = space.planes, space.number
@@ -222,7 +222,7 @@ def _add_plane(n_picked, n_planes, n_features, space):
     return n_features
 
 
-@kernel
+@allocating_kernel
 def _finish(n_folds, n_planes, n_features, space):
     """Sum the weights by feature, and forget the numbers of the features."""
     planes = space.planes

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.csr import stretch
 
 SHORT = 16  # weights that are read as soon as the places of one feature are found
@@ -46,7 +46,7 @@ class Workspace(NamedTuple):
     score: Any  # (WINDOW,)
 
 
-@kernel
+@allocating_kernel
 def lay_out(children, intercept, place, end, other):
     """Write the place of each node, and the end and the way out of its chain."""
     n_nodes, n_placed = children.shape[0], 0
@@ -70,7 +70,7 @@ def lay_out(children, intercept, place, end, other):
             other[place[at]] = place[outside]
 
 
-@kernel
+@allocating_kernel
 def annotate(x_indptr, x_indices, x_data, chains, labels, n_labels, n_decisions):
     """Follow each row to its leaf; write the labels fixed on the way, and how many.
 
@@ -115,7 +115,7 @@ def annotate(x_indptr, x_indices, x_data, chains, labels, n_labels, n_decisions)
             space.dense[space.number[n]] = 0.0
 
 
-@kernel
+@allocating_kernel
 def _walk(at, chains, dense):
     """Return as ``_way_out`` does, by every decision in turn."""
     for place in range(at, np.int64(chains.end[at])):
@@ -127,7 +127,7 @@ def _walk(at, chains, dense):
     return np.int64(chains.end[at])
 
 
-@kernel
+@allocating_kernel
 def _look_up(at, n_present, chains, space):
     """Return as ``_walk`` does, by the row's features alone."""
     for place in range(at, np.int64(chains.end[at])):
@@ -140,7 +140,7 @@ def _look_up(at, n_present, chains, space):
     return np.int64(chains.end[at])
 
 
-@kernel
+@allocating_kernel
 def _way_out(at, n_present, chains, space):
     """Return the place where the row leaves a chain that it enters at ``at``."""
     for n in range(n_present):
@@ -161,7 +161,7 @@ def _way_out(at, n_present, chains, space):
     return end
 
 
-@kernel
+@allocating_kernel
 def _add_up(start, stop, n_present, chains, space):
     """Write the scores of the places of a window."""
     score = space.score
@@ -177,7 +177,7 @@ def _add_up(start, stop, n_present, chains, space):
         space.next[n] = p
 
 
-@kernel
+@allocating_kernel
 def _first_from(places, low, high, at):
     """Return where, between two positions, the places from ``at`` on begin.
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.coding_tree import budget
 from manylabel._kernels.csr import stretch
 from manylabel._kernels.forest import node
@@ -34,7 +34,7 @@ class Decisions(NamedTuple):
     w_data: Any
 
 
-@kernel
+@allocating_kernel
 def learn(data, rows, bounds, cost, rules, learnt):
     """Learn to tell ``rows[start:middle]`` from ``rows[middle:end]`` at some nodes.
 
@@ -69,7 +69,7 @@ def learn(data, rows, bounds, cost, rules, learnt):
         _store(g, result.n_features, local.features, space, learnt)
 
 
-@kernel
+@allocating_kernel
 def _n_values(data, rows, bounds):
     """Return how many values the rows of a node have."""
     n_values = 0
@@ -78,7 +78,7 @@ def _n_values(data, rows, bounds):
     return n_values
 
 
-@kernel
+@allocating_kernel
 def _store(g, n_features, features, space, learnt):
     """Write the weights that are not 0, by feature."""
     found = features[space.planes.features[:n_features]]
@@ -91,7 +91,7 @@ def _store(g, n_features, features, space, learnt):
     learnt.w_indptr[g + 1] = place
 
 
-@kernel
+@allocating_kernel
 def judge(data, rows, bounds, held, learnt, score, node_of, is_first):
     """Write the scores of the rows held out at each node; return how many there are.
 
@@ -116,7 +116,7 @@ def judge(data, rows, bounds, held, learnt, score, node_of, is_first):
     return n_pairs
 
 
-@kernel
+@allocating_kernel
 def expect(y_indptr, y_indices, worth, rows, bounds, hits, n_given):
     """Write the counts that the other side of a node holds for each of its rows.
 

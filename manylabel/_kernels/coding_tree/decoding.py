@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from manylabel._kernels import topk
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.csr import stretch
 
 FAINT = 1e-4  # a path less probable than this share of the best is left
@@ -75,7 +75,7 @@ class Beam(NamedTuple):
     is_given: Any  # (n_labels,) False between rows
 
 
-@kernel
+@allocating_kernel
 def most_labels(tree):
     """Return how many labels the nodes from the root to a leaf fix at most."""
     fixed = np.diff(tree.f_indptr)
@@ -87,7 +87,7 @@ def most_labels(tree):
     return fixed.max()
 
 
-@kernel
+@allocating_kernel
 def best_scores(rows, given, tree, rule, k):
     """Return lists of labels that ``rule.width`` paths at once meet, and their scores.
 
@@ -129,7 +129,7 @@ def best_scores(rows, given, tree, rule, k):
     return starts, labels[:used], scores[:used]
 
 
-@kernel
+@allocating_kernel
 def _score(i, n_met, scale, given, rule, beam):
     """Turn chances into scores; return how many labels have one, those given too."""
     for p in stretch(given.indptr, i):
@@ -152,7 +152,7 @@ def _score(i, n_met, scale, given, rule, beam):
     return n_met
 
 
-@kernel
+@allocating_kernel
 def _keep_labels(n_met, k, rule, beam):
     """Bring the labels of the best scores to the front, ascending; return how many.
 
@@ -170,7 +170,7 @@ def _keep_labels(n_met, k, rule, beam):
     return n_kept
 
 
-@kernel
+@allocating_kernel
 def _doubled(array):
     """Return the array with as much room again."""
     larger = np.empty(2 * array.shape[0], array.dtype)
@@ -178,7 +178,7 @@ def _doubled(array):
     return larger
 
 
-@kernel
+@allocating_kernel
 def _search(tree, dense, beam):
     """Add up the chances of the labels of one row.
 
@@ -207,7 +207,7 @@ def _search(tree, dense, beam):
     return n_met, ends
 
 
-@kernel
+@allocating_kernel
 def _keep_best(start, n_next, width, beam):
     """Move the best of the paths from ``start`` on to the front; return how many."""
     chance = beam.chance[start : start + n_next]
@@ -224,7 +224,7 @@ def _keep_best(start, n_next, width, beam):
     return n_live
 
 
-@kernel
+@allocating_kernel
 def _enter(at, chance, n_met, tree, beam):
     """Credit the labels that a node fixes; return how many labels have credit."""
     for p in stretch(tree.f_indptr, at):
@@ -237,7 +237,7 @@ def _enter(at, chance, n_met, tree, beam):
     return n_met
 
 
-@kernel
+@allocating_kernel
 def score(at, tree, dense):
     """Return the score of a row at a node, from the values laid out."""
     total = np.float64(tree.intercept[at])
@@ -246,7 +246,7 @@ def score(at, tree, dense):
     return total
 
 
-@kernel
+@allocating_kernel
 def _table(rows, tree):
     """Return the number of each feature within those selected; -1 for others."""
     table = np.full(rows.n_features, -1, np.int32)
@@ -255,7 +255,7 @@ def _table(rows, tree):
     return table
 
 
-@kernel
+@allocating_kernel
 def _lay_out(i, rows, table, dense):
     for p in stretch(rows.indptr, i):
         number = table[np.uintp(rows.indices[p])]
@@ -263,7 +263,7 @@ def _lay_out(i, rows, table, dense):
             dense[number] = rows.data[p]
 
 
-@kernel
+@allocating_kernel
 def _clear(i, rows, table, dense):
     for p in stretch(rows.indptr, i):
         number = table[np.uintp(rows.indices[p])]

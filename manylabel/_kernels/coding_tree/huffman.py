@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 
 
-@kernel
+@allocating_kernel
 def merge(frequency, pairs):
     """Write which two nodes each merger joins, the rarest first.
 
@@ -33,7 +33,7 @@ def merge(frequency, pairs):
                 merger += 1
 
 
-@kernel
+@allocating_kernel
 def lay_out(frequency, pairs, children, bounds, leaf):
     """Write the nodes as numbered from the root on, parents before children.
 

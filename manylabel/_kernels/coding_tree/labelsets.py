@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 
 LIMIT = np.finfo(np.float32).max
 TINY = np.finfo(np.float32).tiny
 
 
-@kernel
+@allocating_kernel
 def label_margins(set_scores, s_indptr, s_indices, out):
     """Write by how much the best labelset with a label beats the best one without it.
 
@@ -31,7 +31,7 @@ def label_margins(set_scores, s_indptr, s_indices, out):
             )
 
 
-@kernel
+@allocating_kernel
 def _best_without(label, order, s_indptr, s_indices):
     """Return the first labelset of ``order`` that lacks ``label``, or -1."""
     for s in order:

@@ -16,7 +16,7 @@ for the dual problem.
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel, reducing_kernel
+from manylabel._kernels._jit import allocating_kernel, reducing_kernel
 
 SQUARED_HINGE, LOGISTIC, HINGE = 0, 1, 2
 BOTH = 0  # sides
@@ -25,7 +25,7 @@ EXACT = 1e-10  # share of the sum of alpha that may be out of balance
 FAR = 50.0  # the first step of a search at most
 
 
-@kernel
+@allocating_kernel
 def settle(loss, smooth, with_intercept, side, cost, score, free, alpha):
     """Write alpha; return the loss. ``free`` holds b and g, the last as a start."""
     if loss == HINGE:
@@ -68,7 +68,7 @@ def evaluate(loss, smooth, side, cost, score, free, alpha):
     return total - (g if loss == HINGE else 0.0), slope, bend, mass
 
 
-@kernel
+@allocating_kernel
 def _row(loss, smooth, lack):
     """Return phi of a shortfall, and its first two derivatives."""
     if loss == LOGISTIC:
@@ -84,7 +84,7 @@ def _row(loss, smooth, lack):
     return some - smooth / 2, 1.0 if lack > 0.0 else 0.0, 0.0
 
 
-@kernel
+@allocating_kernel
 def _set_level(smooth, with_intercept, side, cost, score, free):
     """Set g, and b, for alpha of the hinge to sum to 1, half of it on each side.
 
@@ -98,7 +98,7 @@ def _set_level(smooth, with_intercept, side, cost, score, free):
         free[1] = _level(smooth, side, cost, score, BOTH, 1.0, free[1])
 
 
-@kernel
+@allocating_kernel
 def _level(smooth, side, cost, score, which, share, level):
     """Return the g at which alpha sums to ``share`` over one side, or both."""
     low, high = -np.inf, np.inf
@@ -118,7 +118,7 @@ def _level(smooth, side, cost, score, which, share, level):
     return level
 
 
-@kernel
+@allocating_kernel
 def _newton(at, slope, bend, low, high):
     """Return the next place of a search for slope 0, and its bounds.
 

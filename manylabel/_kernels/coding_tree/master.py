@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.coding_tree import margins
 from manylabel._kernels.csr import stretch
 
@@ -69,7 +69,7 @@ class Workspace(NamedTuple):
     length: object  # (max_planes,) of the part of a vector in each plane
 
 
-@kernel
+@allocating_kernel
 def workspace(n_rows, max_planes, max_places):
     """Return memory for problems of up to this size."""
     return Workspace(
@@ -85,7 +85,7 @@ def workspace(n_rows, max_planes, max_places):
     )
 
 
-@kernel
+@allocating_kernel
 def start(problem, cost, now):
     """Set the solution of no planes."""
     now.free[:] = 0.0
@@ -94,13 +94,13 @@ def start(problem, cost, now):
     now.state[OBJECTIVE], now.state[DUAL], now.state[CURVATURE] = loss, loss, 1.0
 
 
-@kernel
+@allocating_kernel
 def enough(problem, tolerance, objective):
     """Return a gap that is small: the hinge may end at 0, but for its smoothing."""
     return tolerance * max(abs(objective), problem.smooth)
 
 
-@kernel
+@allocating_kernel
 def minimise(problem, cost, planes, n_planes, n_features, limits, is_exact, now, space):
     """Improve the solution until it is known to be near the optimum.
 
@@ -140,7 +140,7 @@ def minimise(problem, cost, planes, n_planes, n_features, limits, is_exact, now,
     _finish(problem, cost, size, now, space)
 
 
-@kernel
+@allocating_kernel
 def _finish(problem, cost, size, now, space):
     """Set alpha of the solution, its objective without smoothing, and its dual.
 
@@ -159,7 +159,7 @@ def _finish(problem, cost, size, now, space):
     now.state[OBJECTIVE] = length * length / 2 + exact
 
 
-@kernel
+@allocating_kernel
 def _loss(problem, cost, score, now):
     n_rows = problem.columns.n_rows
     return margins.settle(
@@ -168,20 +168,20 @@ def _loss(problem, cost, score, now):
     )
 
 
-@kernel
+@allocating_kernel
 def _objective(problem, cost, size, weights, score, now, space):
     planes, n_planes, _ = size
     length = _lengths(planes, n_planes, weights, space.length)
     return length * length / 2 + _loss(problem, cost, score, now)
 
 
-@kernel
+@allocating_kernel
 def _extrapolate(now, last, push, n, out):
     for p in range(n):
         out[p] = now[p] + push * (now[p] - last[p])
 
 
-@kernel
+@allocating_kernel
 def _accept(now, space, n_places, n_rows, objective):
     for p in range(n_places):
         space.last[p], now.weights[p] = now.weights[p], space.trial[p]
@@ -190,7 +190,7 @@ def _accept(now, space, n_places, n_rows, objective):
     now.state[OBJECTIVE] = objective
 
 
-@kernel
+@allocating_kernel
 def _lengths(planes, n_planes, weights, out):
     """Write the length of each plane's weights; return their sum."""
     total = 0.0
@@ -203,7 +203,7 @@ def _lengths(planes, n_planes, weights, out):
     return total
 
 
-@kernel
+@allocating_kernel
 def _pull(problem, size, now, space):
     """Write u; return what it adds to the loss to make the lower bound."""
     planes, n_planes, n_features = size
@@ -222,7 +222,7 @@ def _pull(problem, size, now, space):
     return agreement - largest / 2
 
 
-@kernel
+@allocating_kernel
 def dot(columns, column, side, alpha):
     """Return one entry of X' (y alpha)."""
     total = 0.0
@@ -232,7 +232,7 @@ def dot(columns, column, side, alpha):
     return total
 
 
-@kernel
+@allocating_kernel
 def _step(problem, cost, size, loss, now, space):
     """Write a trial whose model is not below its loss; return its objective."""
     planes, n_planes, n_features = size
@@ -263,7 +263,7 @@ def _step(problem, cost, size, loss, now, space):
     return objective
 
 
-@kernel
+@allocating_kernel
 def shrink(planes, n_planes, step, weights, length):
     """Take the proximal step of (sum of lengths)^2 / 2 in place; return the new sum.
 
@@ -288,7 +288,7 @@ def shrink(planes, n_planes, step, weights, length):
     return total
 
 
-@kernel
+@allocating_kernel
 def add_columns(columns, planes, n_places, n_features, weights, total, score):
     """Write the weights summed by feature, and the rows' scores by them."""
     total[:n_features] = 0.0

@@ -6,11 +6,11 @@ spread out over these numbers (Liu & Tsang 2017, section 7, the injection table)
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.csr import stretch
 
 
-@kernel
+@allocating_kernel
 def descend(x_indptr, x_indices, x_data, selected, tree, out):
     """Write the leaf of every row.
 
@@ -43,7 +43,7 @@ def descend(x_indptr, x_indices, x_data, selected, tree, out):
                 dense[number] = 0.0
 
 
-@kernel
+@allocating_kernel
 def is_positive(score):
     """Return whether more than half of the scores are above 0."""
     n_positive = 0

@@ -5,7 +5,7 @@ Four rows at once read and write the vector a quarter as often.
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel, reducing_kernel
+from manylabel._kernels._jit import allocating_kernel, reducing_kernel
 
 TILE = 512
 
@@ -42,7 +42,7 @@ def norm(vector):
     return np.sqrt(total)
 
 
-@kernel
+@allocating_kernel
 def add_rows(block, n_rows, factors, sign, out):
     """Add ``sign * factors[i]`` times row i to ``out``, for each of the first rows."""
     i = 0
@@ -62,7 +62,7 @@ def add_rows(block, n_rows, factors, sign, out):
         i += 1
 
 
-@kernel
+@allocating_kernel
 def multiply(left, n_rows, n_inner, block, out):
     """Write the first rows and inner columns of ``left`` times ``block`` into ``out``.
 
@@ -78,7 +78,7 @@ def multiply(left, n_rows, n_inner, block, out):
             _multiply_row(left, i, n_inner, block, low, width, out)
 
 
-@kernel
+@allocating_kernel
 def _multiply_pair(left, i, n_inner, block, low, width, out):
     """Write a tile of rows ``i`` and ``i + 1``, which share what is read."""
     first, m, n, j = np.uintp(low), np.uintp(i), np.uintp(i + 1), 0
@@ -105,7 +105,7 @@ def _multiply_pair(left, i, n_inner, block, low, width, out):
         j += 1
 
 
-@kernel
+@allocating_kernel
 def _multiply_row(left, i, n_inner, block, low, width, out):
     first, m = np.uintp(low), np.uintp(i)
     for q in range(width):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.cs_dpp import secular
 from manylabel._kernels.cs_dpp.block import add_rows, dots, multiply, norm
 
@@ -50,7 +50,7 @@ def block_rows(n_components: int) -> int:
     return n_components + 2 + max(4, n_components // 2)
 
 
-@kernel
+@allocating_kernel
 def make_room(mix, n_labels):
     """Return scratch memory."""
     n_rows, n_block = mix.shape
@@ -62,7 +62,7 @@ def make_room(mix, n_labels):
     )
 
 
-@kernel
+@allocating_kernel
 def update(
     vector, n_noisy, noisy, noise, rate, n_components, sizes, block, mix, sigma, room
 ):
@@ -106,7 +106,7 @@ def update(
     return n_full
 
 
-@kernel
+@allocating_kernel
 def _noisy_eigenpairs(n_noisy, noisy, noise, rate, n, sizes, block, mix, sigma, room):
     """Write the eigenpairs of the step less its noise, descending; O(M^3)."""
     step = rate * np.outer(room.in_basis[:n], room.in_basis[:n])
@@ -123,7 +123,7 @@ def _noisy_eigenpairs(n_noisy, noisy, noise, rate, n, sizes, block, mix, sigma, 
     room.vectors[:n, :n] = vectors.T[::-1]
 
 
-@kernel
+@allocating_kernel
 def fold(sizes, block, mix):
     """Make Q itself the block."""
     size, n_block = sizes[SIZE], sizes[N_BLOCK]
@@ -136,7 +136,7 @@ def fold(sizes, block, mix):
     sizes[N_BLOCK] = size
 
 
-@kernel
+@allocating_kernel
 def _extend_block(vector, length, sizes, block, room):
     """Write the coordinates in the block, which gets a row for what is left."""
     n_block, coordinates, residual = sizes[N_BLOCK], room.coordinates, room.residual
@@ -158,7 +158,7 @@ def _extend_block(vector, length, sizes, block, room):
         sizes[N_BLOCK] += 1
 
 
-@kernel
+@allocating_kernel
 def _extend_basis(length, sizes, mix, sigma, room):
     """Write the coordinates in Q, which gets a row for the rest; return its rows."""
     size, left = sizes[SIZE], room.coordinates
@@ -177,7 +177,7 @@ def _extend_basis(length, sizes, mix, sigma, room):
     return size + 1
 
 
-@kernel
+@allocating_kernel
 def project_sum(values, n, total, out):
     """Write ``clip(values + shift, 0, 1)`` with the shift that makes the sum ``total``.
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.cs_dpp.block import add_rows, dots, multiply
 from manylabel._kernels.linear.svm import add_scores
 
@@ -55,7 +55,7 @@ def padded(n_targets: int) -> int:
     return -(-n_targets // VECTOR) * VECTOR
 
 
-@kernel
+@allocating_kernel
 def make_room(regressor):
     """Return scratch memory."""
     n_turned, width = regressor.turn.shape
@@ -66,7 +66,7 @@ def make_room(regressor):
     )
 
 
-@kernel
+@allocating_kernel
 def predict(start, end, x_indices, x_data, bias, regressor, room, out):
     """Write W'x of one row into ``out``.
 
@@ -99,7 +99,7 @@ def predict(start, end, x_indices, x_data, bias, regressor, room, out):
             out[m] = row[m]
 
 
-@kernel
+@allocating_kernel
 def add_sparse(start, end, x_indices, factors, error, regressor, room):
     """Add a factor times ``error`` to W for each entry of a row, the constant last."""
     raw, row, n_entries = regressor.raw, room.row, end - start
@@ -117,7 +117,7 @@ def add_sparse(start, end, x_indices, factors, error, regressor, room):
             raw[j, m] += factor * row[m]
 
 
-@kernel
+@allocating_kernel
 def add_dense(factors, error, regressor, room):
     """Add ``factors[j]`` times ``error`` to W for every feature."""
     raw, row = regressor.raw, room.row
@@ -130,7 +130,7 @@ def add_dense(factors, error, regressor, room):
             raw[j, m] += factor * row[m]
 
 
-@kernel
+@allocating_kernel
 def turn(regressor, room):
     """Multiply W by T, the transpose of ``room.step``; ``room.lost`` goes with it.
 
@@ -166,7 +166,7 @@ def turn(regressor, room):
         end_epoch(regressor, room)
 
 
-@kernel
+@allocating_kernel
 def end_epoch(regressor, room):
     """Put ``turn`` on the list and begin anew; a full list is worked off."""
     ages, epochs, raw = regressor.ages, regressor.epochs, regressor.raw
@@ -186,7 +186,7 @@ def end_epoch(regressor, room):
     regressor.inverse_turn[:] = regressor.turn
 
 
-@kernel
+@allocating_kernel
 def _catch_up(j, regressor, room):
     """Take the weights of feature ``j`` through the epochs that it has missed."""
     raw, n_epochs, row = regressor.raw, regressor.ages[N_EPOCHS], room[0]
@@ -196,7 +196,7 @@ def _catch_up(j, regressor, room):
     regressor.stamp[j] = n_epochs
 
 
-@kernel
+@allocating_kernel
 def _untwist(error, regressor, row):
     """Write what ``error`` is before ``turn`` into ``row``."""
     if regressor.turn.shape[0]:

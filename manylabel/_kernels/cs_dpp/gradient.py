@@ -20,10 +20,10 @@ e, so the sum is kept to at most 1, where the row is met exactly.
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel, reducing_kernel
+from manylabel._kernels._jit import allocating_kernel, reducing_kernel
 
 
-@kernel
+@allocating_kernel
 def rates(start, end, x_indices, x_data, bias, step, n_seen, spread, out, first):
     """Write rate_j x_j for each entry of a row, the factor of its error.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels import rng
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.costs import HAMMING
 from manylabel._kernels.cs_dpp import capped_msg, factored, gradient, ridge
 from manylabel._kernels.cs_dpp.block import add_rows, dots, norm
@@ -85,7 +85,7 @@ class Room(NamedTuple):
     regressor: object
 
 
-@kernel
+@allocating_kernel
 def make_room(rule, state):
     """Return scratch memory that fits ``state``."""
     n_labels, n_components = state.block.shape[1], state.picked.shape[0]
@@ -103,7 +103,7 @@ def make_room(rule, state):
     )
 
 
-@kernel
+@allocating_kernel
 def score_row(start, end, x_indices, x_data, rule, state, room):
     """Write W'x into ``room.code`` and P'W'x + o into ``room.score``.
 
@@ -122,7 +122,7 @@ def score_row(start, end, x_indices, x_data, rule, state, room):
             score[k] = UNSEEN
 
 
-@kernel
+@allocating_kernel
 def _mix_code(rule, state, room):
     """Write the coordinates of P'W'x in the block into ``room.mixed``."""
     mix, mixed, n_block = state.mix, room.mixed, state.sizes[capped_msg.N_BLOCK]
@@ -142,7 +142,7 @@ def _mix_code(rule, state, room):
             mixed[i] += weight * mix[row, i]
 
 
-@kernel
+@allocating_kernel
 def score_rows(x_indptr, x_indices, x_data, rule, state, out):
     """Write the scores of many rows."""
     room = make_room(rule, state)
@@ -153,7 +153,7 @@ def score_rows(x_indptr, x_indices, x_data, rule, state, out):
             out[i, k] = room.score[k]
 
 
-@kernel
+@allocating_kernel
 def progress(x_indptr, x_indices, x_data, y_indptr, y_indices, rule, state, predicted):
     """Predict each row, then learn it; ``predicted`` (n, n_labels) may have no rows."""
     room = make_room(rule, state)
@@ -174,7 +174,7 @@ def progress(x_indptr, x_indices, x_data, y_indptr, y_indices, rule, state, pred
         learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room)
 
 
-@kernel
+@allocating_kernel
 def guess_row(start, end, x_indices, x_data, rule, state, room):
     """Write the predicted labels of one row into ``room.y_hat``."""
     score_row(start, end, x_indices, x_data, rule, state, room)
@@ -182,7 +182,7 @@ def guess_row(start, end, x_indices, x_data, rule, state, room):
         room.y_hat[k] = room.score[k] > 0.0
 
 
-@kernel
+@allocating_kernel
 def learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room):
     """Learn the row just guessed from its labels and ``room.delta``.
 
@@ -209,7 +209,7 @@ def learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room):
         )
 
 
-@kernel
+@allocating_kernel
 def _set_target(n_relevant, rule, state, room):
     """Write the weighed label code less o, as if no label were missing, and its noise.
 
@@ -250,7 +250,7 @@ def _set_target(n_relevant, rule, state, room):
     return length, is_noisy
 
 
-@kernel
+@allocating_kernel
 def _turn_basis(length, n_noisy, rule, state, room):
     """Step the online PCA, pick P, turn W along; turn the code into its error."""
     target, code, n_components = room.target, room.code, state.picked.shape[0]
@@ -280,7 +280,7 @@ def _turn_basis(length, n_noisy, rule, state, room):
         code[m] = room.wanted[m] - code[m]
 
 
-@kernel
+@allocating_kernel
 def _turn_regressor(n_old, n_full, state, room):
     """Turn W, and the code W'x, from the old P to the new one.
 
@@ -311,7 +311,7 @@ def _turn_regressor(n_old, n_full, state, room):
     dots(step, step.shape[0], room.wanted, room.code)
 
 
-@kernel
+@allocating_kernel
 def _is_in(item, items, n):
     for i in range(n):
         if items[i] == item:
@@ -319,7 +319,7 @@ def _is_in(item, items, n):
     return False
 
 
-@kernel
+@allocating_kernel
 def _pick_rows(rule, state):
     """Pick the rows of P: the M of largest sigma, or all but one drawn by Lemma 2."""
     n_components, size = state.picked.shape[0], state.sizes[capped_msg.SIZE]
@@ -341,7 +341,7 @@ def _pick_rows(rule, state):
     state.counters[N_PICKED] = n_picked
 
 
-@kernel
+@allocating_kernel
 def set_order(rule, state, room):
     """Write the order in which the cost of this row is decomposed."""
     if rule.order == FREQUENT_FIRST:
@@ -352,7 +352,7 @@ def set_order(rule, state, room):
         rng.shuffle(state.random, room.order, room.order.shape[0])
 
 
-@kernel
+@allocating_kernel
 def _count_labels(n_relevant, state, relevant):
     """Count the labels of a row, and keep frequent ones at the front of the order."""
     order, place, counts = state.order, state.place, state.counts

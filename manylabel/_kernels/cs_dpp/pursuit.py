@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 
 TINY = 1e-10  # a residual or a new direction this small is rounding
 
 
-@kernel
+@allocating_kernel
 def decode(codes, code, sparsity, out):
     """Write into ``out`` the coefficients of at most ``sparsity[i]`` labels of row i.
 
@@ -47,7 +47,7 @@ def decode(codes, code, sparsity, out):
             out[i, chosen[a]] = value / triangle[a, a]
 
 
-@kernel
+@allocating_kernel
 def _closest(columns, rest, closeness):
     """Return the label whose code has the largest product, of any sign."""
     closeness[:] = 0.0
@@ -61,7 +61,7 @@ def _closest(columns, rest, closeness):
     return best
 
 
-@kernel
+@allocating_kernel
 def _orthogonalise(label, columns, n_chosen, basis, triangle):
     """Make a label's code the next vector of ``basis``; return whether it is new.
 
@@ -91,7 +91,7 @@ def _orthogonalise(label, columns, n_chosen, basis, triangle):
     return True
 
 
-@kernel
+@allocating_kernel
 def _leave(rest, n_chosen, basis):
     """Take the newest direction out of ``rest`` in place; return how much of it."""
     product = 0.0

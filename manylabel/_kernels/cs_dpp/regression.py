@@ -11,7 +11,7 @@ for each row and a column for each row of ``weights``.
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.cs_dpp import gradient, ridge
 from manylabel._kernels.linear import svm as linear
 
@@ -20,7 +20,7 @@ from manylabel._kernels.linear import svm as linear
 WEIGHTS_AT_ONCE, MIN_TARGETS, MIN_MOVES = 1 << 16, 32, 8
 
 
-@kernel
+@allocating_kernel
 def learn_ridge(x_indptr, x_indices, x_data, codes, bias, inverse, weights):
     """Predict and learn rows in turn by ridge regression, in place.
 
@@ -49,7 +49,7 @@ def learn_ridge(x_indptr, x_indices, x_data, codes, bias, inverse, weights):
     )
 
 
-@kernel
+@allocating_kernel
 def learn_gradient(
     x_indptr, x_indices, x_data, codes, bias, step, n_seen, spread, weights
 ):
@@ -79,7 +79,7 @@ def learn_gradient(
     )
 
 
-@kernel
+@allocating_kernel
 def _learn(
     x_indptr, x_indices, x_data, codes, bias, m_indptr, m_indices, m_data, weights
 ):
@@ -106,7 +106,7 @@ def _learn(
         weights[:, first : first + width] = some
 
 
-@kernel
+@allocating_kernel
 def _learn_targets(
     x_indptr,
     x_indices,
@@ -133,7 +133,7 @@ def _learn_targets(
                 weights[j, k] += factor * error[k]
 
 
-@kernel
+@allocating_kernel
 def predict(x_indptr, x_indices, x_data, bias, weights, out):
     """Write the predicted targets of each row into ``out``."""
     score = np.empty(out.shape[1])
@@ -144,7 +144,7 @@ def predict(x_indptr, x_indices, x_data, bias, weights, out):
             out[i, k] = score[k]
 
 
-@kernel
+@allocating_kernel
 def decode(codes, decoder, out):
     """Write ``codes @ decoder`` into ``out``, each row as if it were alone.
 
@@ -159,7 +159,7 @@ def decode(codes, decoder, out):
                 out[i, k] += value * decoder[m, k]
 
 
-@kernel
+@allocating_kernel
 def _score(start, end, x_indices, x_data, bias, weights, out):
     """Write what ``weights`` predict for one row."""
     last = weights.shape[0] - 1

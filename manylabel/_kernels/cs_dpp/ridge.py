@@ -7,10 +7,10 @@ gain (y_t - W_{t-1}' x_t)' (Chu et al. 2019, equations 6 and 7).
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 
 
-@kernel
+@allocating_kernel
 def update(start, end, x_indices, x_data, bias, inverse, gain):
     """Take one row into ``inverse`` in place; write its gain; return its leverage.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel, reducing_kernel
+from manylabel._kernels._jit import allocating_kernel, reducing_kernel
 
 EPSILON = np.finfo(np.float64).eps
 MOST_STEPS = 60
@@ -27,7 +27,7 @@ class Room(NamedTuple):
     z: object  # (n,) of the live ones
 
 
-@kernel
+@allocating_kernel
 def make_room(n):
     """Return scratch memory."""
     return Room(
@@ -36,7 +36,7 @@ def make_room(n):
     )
 
 
-@kernel
+@allocating_kernel
 def eigenpairs(poles, z, rate, n, values, vectors, room):
     """Write eigenvalues, descending, and eigenvectors, as rows.
 
@@ -72,7 +72,7 @@ def eigenpairs(poles, z, rate, n, values, vectors, room):
     _sort(n, values, vectors)
 
 
-@kernel
+@allocating_kernel
 def _deflate(poles, z, rate, n, room):
     """Set aside the poles that stay eigenvalues; return (how many live, turns made).
 
@@ -104,7 +104,7 @@ def _deflate(poles, z, rate, n, room):
     return n_live, n_turns
 
 
-@kernel
+@allocating_kernel
 def _root(i, n_live, rate, room):
     """Return the root above live pole ``i``; write the poles less it into ``gaps``."""
     origin, low, high = _bracket(i, n_live, rate, room)
@@ -129,7 +129,7 @@ def _root(i, n_live, rate, room):
     return origin + x
 
 
-@kernel
+@allocating_kernel
 def _bracket(i, n_live, rate, room):
     """Return the pole that a root is nearer to, and its bounds, less that pole."""
     below, most = room.pole[i], 0.0
@@ -147,7 +147,7 @@ def _bracket(i, n_live, rate, room):
     return below, 0.0, half
 
 
-@kernel
+@allocating_kernel
 def _set_gaps(i, n_live, origin, x, room):
     row, gaps, pole = np.uintp(i), room.gaps, room.pole
     for j in range(n_live):
@@ -172,7 +172,7 @@ def _evaluate(i, n_live, rate, room):
     return f, rate * lower, rate * upper, 1.0 + rate * (above - below)
 
 
-@kernel
+@allocating_kernel
 def _step(i, f, lower, upper, gaps):
     """Return the step to the root of a function with the same value and slopes."""
     near = gaps[i, i]
@@ -187,7 +187,7 @@ def _step(i, f, lower, upper, gaps):
     return (a - root) / (2.0 * c) if a <= 0.0 else 2.0 * b / (a + root)
 
 
-@kernel
+@allocating_kernel
 def _restore(n_live, rate, room):
     """Put into ``z`` the vector whose eigenvalues the computed ones are exactly.
 
@@ -214,7 +214,7 @@ def _write_vector(i, n_live, room, vectors):
         vectors[out, live[j]] = scale * gaps[row, j]
 
 
-@kernel
+@allocating_kernel
 def _sort(n, values, vectors):
     """Sort by value, descending; nearly sorted already, so by insertion."""
     for end in range(1, n):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from manylabel._kernels import rng, topk
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.csr import stretch
 from manylabel._kernels.forest import node, partition
 from manylabel._kernels.forest import quantization as short
@@ -69,7 +69,7 @@ class Workspace(NamedTuple):
     dense: Any  # (n_features,) weights of a separator; 0 between nodes
 
 
-@kernel
+@allocating_kernel
 def grow(data, tree, n_done, n_nodes, state):
     """Grow the tree from node ``n_done`` on; return nodes done and nodes known.
 
@@ -100,7 +100,7 @@ def grow(data, tree, n_done, n_nodes, state):
     return n_done, n_nodes
 
 
-@kernel
+@allocating_kernel
 def _workspace(data, tree):
     n_rows, n_labels = tree.rows.shape[0], data.gain.shape[0]
     n_values, n_known = data.x_data.shape[0], data.y_indices.shape[0]
@@ -115,7 +115,7 @@ def _workspace(data, tree):
     )
 
 
-@kernel
+@allocating_kernel
 def _most_weights(data, tree, start, end):
     """Return how many weights the separator of a node can have at most."""
     n_values = 0
@@ -125,7 +125,7 @@ def _most_weights(data, tree, start, end):
     return data.n_features if _is_full(data, n_values) else n_values
 
 
-@kernel
+@allocating_kernel
 def _is_full(data, n_weights):
     """Return whether a node of so many weights keeps its zeros too.
 
@@ -135,7 +135,7 @@ def _is_full(data, n_weights):
     return FULL * n_weights > data.n_features
 
 
-@kernel
+@allocating_kernel
 def _split(data, tree, n_done, state, space):
     """Separate the rows of a node; return where those of the second child start.
 
@@ -175,7 +175,7 @@ def _split(data, tree, n_done, state, space):
     return middle
 
 
-@kernel
+@allocating_kernel
 def _draw_rows(rows, start, end, n_drawn, state):
     """Bring some rows of a stretch, drawn at random, to its front."""
     for r in range(start, start + n_drawn):
@@ -183,7 +183,7 @@ def _draw_rows(rows, start, end, n_drawn, state):
         rows[r], rows[other] = rows[other], rows[r]
 
 
-@kernel
+@allocating_kernel
 def _store_weights(data, tree, n_done, n_features, columns, space):
     """Write the weights, and the rows' scores by them; return the weights' end.
 
@@ -214,7 +214,7 @@ def _store_weights(data, tree, n_done, n_features, columns, space):
     return used + (data.n_features if is_full else n_kept)
 
 
-@kernel
+@allocating_kernel
 def _score_rest(data, tree, n_done, used, first, space):
     """Write the scores of the rows of a node from ``first`` on, also by feature."""
     start, end = tree.bounds[n_done, 0], tree.bounds[n_done, 1]
@@ -230,7 +230,7 @@ def _score_rest(data, tree, n_done, used, first, space):
         dense[np.uintp(tree.w_indices[p])] = 0.0
 
 
-@kernel
+@allocating_kernel
 def _send_rows(tree, start, end, space):
     """Bring the rows of score 0 or more to the front; return where the others start."""
     middle, n_passed = start, 0
@@ -246,7 +246,7 @@ def _send_rows(tree, start, end, space):
     return middle
 
 
-@kernel
+@allocating_kernel
 def _fill_leaf(data, tree, n_done, space):
     """Keep the labels of the largest mean gain among the rows of a leaf."""
     start, end = tree.bounds[n_done, 0], tree.bounds[n_done, 1]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.csr import stretch
 
 BAND = 128  # values of a row, on average, that are written by column at a time
@@ -30,7 +30,7 @@ class Workspace(NamedTuple):
     c_data: object
 
 
-@kernel
+@allocating_kernel
 def workspace(n_rows, n_features, n_labels, n_values, n_known):
     """Return memory for data of this size, of so many values and known labels."""
     most = min(n_features, n_values) + 1
@@ -50,7 +50,7 @@ def workspace(n_rows, n_features, n_labels, n_values, n_known):
     )
 
 
-@kernel
+@allocating_kernel
 def gather_labels(data, rows, start, end, space):
     """Renumber the labels of ``rows[start:end]``; return how many there are."""
     number, labels, n_labels = space.label_number, space.labels, 0
@@ -79,7 +79,7 @@ def gather_labels(data, rows, start, end, space):
     return n_labels
 
 
-@kernel
+@allocating_kernel
 def gather_columns(data, rows, start, end, space):
     """Sort the features of ``rows[start:end]`` by column; return how many there are.
 
@@ -111,7 +111,7 @@ def gather_columns(data, rows, start, end, space):
     return n_features
 
 
-@kernel
+@allocating_kernel
 def _fill_columns(data, rows, total, space):
     """Write the values by column, of long rows a band of features at a time.
 

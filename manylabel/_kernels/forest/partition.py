@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels import rng
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.csr import stretch
 
 LEAST_GAIN = 1e-6  # of the mean over rows; less ends the alternation
@@ -44,7 +44,7 @@ class Workspace(NamedTuple):
     keys: object  # (n_labels,) numbers that sort as the ranking
 
 
-@kernel
+@allocating_kernel
 def workspace(n_rows, n_labels):
     """Return memory for nodes of up to this size."""
     mass, lead = np.empty((2, n_labels)), np.empty(n_labels)
@@ -52,7 +52,7 @@ def workspace(n_rows, n_labels):
     return Workspace(np.empty(n_rows, np.int8), mass, lead, order, keys)
 
 
-@kernel
+@allocating_kernel
 def split(labels, discount, state, space):
     """Put the rows on two sides in ``space.side``; return how many are on +1."""
     for i in range(labels.n_rows):
@@ -69,7 +69,7 @@ def split(labels, discount, state, space):
         last = objective
 
 
-@kernel
+@allocating_kernel
 def rank_labels(labels, discount, space):
     """Rank the labels of each side, into ``lead``; return the mean objective."""
     mass, lead, gain, side = space.mass, space.lead, labels.gain, space.side
@@ -92,7 +92,7 @@ def rank_labels(labels, discount, space):
     return total / labels.n_rows
 
 
-@kernel
+@allocating_kernel
 def _sort_labels(n_labels, s, space):
     """Sort ``order`` of one side by mass, starting from what it was before."""
     mass, order, keys, n_ranked = space.mass, space.order, space.keys, 0
@@ -111,7 +111,7 @@ def _sort_labels(n_labels, s, space):
             n_ranked += 1
 
 
-@kernel
+@allocating_kernel
 def _insertion_sort(keys, n):
     """Sort the first ``n`` keys if they nearly are; return whether it was done.
 
@@ -131,7 +131,7 @@ def _insertion_sort(keys, n):
     return True
 
 
-@kernel
+@allocating_kernel
 def _key(mass, label):
     """Return a number that is the smaller the larger the mass, then the label.
 
@@ -142,7 +142,7 @@ def _key(mass, label):
     return ((LABEL_BITS - bits) << np.uint64(32)) | np.uint64(label)
 
 
-@kernel
+@allocating_kernel
 def choose_sides(labels, space):
     """Put each row on its better side, or leave it; return how many are on +1."""
     n_positive = 0

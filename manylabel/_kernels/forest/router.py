@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.csr import stretch
 from manylabel._kernels.forest.quantization import lengthened
 
@@ -34,7 +34,7 @@ class Rows(NamedTuple):
     data: object
 
 
-@kernel
+@allocating_kernel
 def descend(
     x_indptr,
     x_indices,
@@ -87,7 +87,7 @@ def descend(
                 n_waiting = _wait(waiting, n_waiting, children[at] + 1, middle, end)
 
 
-@kernel
+@allocating_kernel
 def _wait(waiting, n_waiting, at, start, end):
     """Put a stretch on the pile unless it is empty; return how many wait."""
     if start == end:
@@ -97,7 +97,7 @@ def _wait(waiting, n_waiting, at, start, end):
     return n_waiting + 1
 
 
-@kernel
+@allocating_kernel
 def _divide(at, start, end, rows, passed, x, w, intercept, dense):
     """Bring rows of score 0 or more to the front; return where the others start."""
     for p in stretch(w.indptr, at):
@@ -125,7 +125,7 @@ def _divide(at, start, end, rows, passed, x, w, intercept, dense):
     return middle
 
 
-@kernel
+@allocating_kernel
 def _score_two(one, other, x, dense, intercept):
     """Return the scores of two rows, each summed by ascending feature."""
     x_indptr, x_indices, x_data = x.indptr, x.indices, x.data
@@ -143,7 +143,7 @@ def _score_two(one, other, x, dense, intercept):
     return score, next_score
 
 
-@kernel
+@allocating_kernel
 def _descend_alone(at, row, x, w, children, intercept, dense, met):
     """Return the leaf of one row below the node ``at``."""
     w_indptr, w_indices, w_data = w.indptr, w.indices, w.data
@@ -170,7 +170,7 @@ def _descend_alone(at, row, x, w, children, intercept, dense, met):
     return at
 
 
-@kernel
+@allocating_kernel
 def mean_rows(
     leaves, leaf_indptr, leaf_indices, leaf_data, gain, seen, unit, shift, out
 ):
@@ -187,7 +187,7 @@ def mean_rows(
             total[label] = 0.0
 
 
-@kernel
+@allocating_kernel
 def best_of_rows(
     leaves,
     leaf_indptr,
@@ -227,7 +227,7 @@ def best_of_rows(
             total[met[n]] = 0.0
 
 
-@kernel
+@allocating_kernel
 def list_rows(
     leaves,
     leaf_indptr,
@@ -269,13 +269,13 @@ def list_rows(
         indptr[i + 1] = end
 
 
-@kernel
+@allocating_kernel
 def _base(seen, scale):
     """Return the score of a label that no leaf of the row has."""
     return np.float32(scale.shift if seen else scale.shift - 1.0)
 
 
-@kernel
+@allocating_kernel
 def _add_leaves(i, leaves, leaf_indptr, leaf_indices, leaf_data, total, met):
     """Add up the leaves of a row; return how many labels they have, listed in ``met``.
 
@@ -292,7 +292,7 @@ def _add_leaves(i, leaves, leaf_indptr, leaf_indices, leaf_data, total, met):
     return n_met
 
 
-@kernel
+@allocating_kernel
 def _insert(label, score, i, n_best, columns, scores):
     """Insert a label into the sorted best of row ``i``; return how many there are."""
     k = columns.shape[1]
@@ -311,6 +311,6 @@ def _insert(label, score, i, n_best, columns, scores):
     return n_best + 1
 
 
-@kernel
+@allocating_kernel
 def _is_better(score, label, other_score, other_label):
     return score > other_score or (score == other_score and label < other_label)

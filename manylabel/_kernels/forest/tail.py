@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.csr import stretch
 from manylabel._kernels.forest.router import Rows
 
@@ -27,7 +27,7 @@ class Room(NamedTuple):
     total: object  # (n_wide,) products; 0 between rows
 
 
-@kernel
+@allocating_kernel
 def products(
     x_indptr,
     x_indices,
@@ -83,7 +83,7 @@ def products(
         _clear(i, room.wide[:n_listed], x, c, room)
 
 
-@kernel
+@allocating_kernel
 def _lay_out(i, x, weight, bias, value):
     """Lay out a row, brought to unit length with its bias; return its length before.
 
@@ -100,7 +100,7 @@ def _lay_out(i, x, weight, bias, value):
     return length
 
 
-@kernel
+@allocating_kernel
 def _product(label, own, value):
     """Return the product of the row laid out with a centroid that is not wide."""
     total = np.float32(0.0)
@@ -109,7 +109,7 @@ def _product(label, own, value):
     return total
 
 
-@kernel
+@allocating_kernel
 def _add_wide(i, labels, x, c, room):
     """Add up the products of a row with some wide centroids; others may get a part."""
     if labels.shape[0] == 0:
@@ -129,7 +129,7 @@ def _add_wide(i, labels, x, c, room):
             _add_found(column, value, labels, c, total)
 
 
-@kernel
+@allocating_kernel
 def _clear(i, labels, x, c, room):
     """Set what a row wrote back to 0."""
     room.total[labels] = 0.0
@@ -141,19 +141,19 @@ def _clear(i, labels, x, c, room):
                 room.total[np.uintp(c.indices[q])] = 0.0
 
 
-@kernel
+@allocating_kernel
 def _is_full(column, c, room):
     """Return whether a column has an entry for every wide label."""
     return c.indptr[column + np.uintp(1)] - c.indptr[column] == room.total.shape[0]
 
 
-@kernel
+@allocating_kernel
 def _is_scanned(column, labels, c):
     n_entries = c.indptr[column + np.uintp(1)] - c.indptr[column]
     return n_entries <= SCANNED * labels.shape[0]
 
 
-@kernel
+@allocating_kernel
 def _add_found(column, value, labels, c, total):
     """Add a long column to the totals of few labels: look each of them up."""
     low, end = np.int64(c.indptr[column]), np.int64(c.indptr[column + np.uintp(1)])

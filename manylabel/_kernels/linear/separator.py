@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels import rng
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.csr import stretch
 
 TOLERANCE = 0.01  # of the sum of violations, against the first
@@ -56,7 +56,7 @@ class Workspace(NamedTuple):
     small: object  # (n_rows,) exp(-|margin|) after that step
 
 
-@kernel
+@allocating_kernel
 def workspace(n_rows, n_columns):
     """Return memory for problems of up to this size."""
     return Workspace(
@@ -77,7 +77,7 @@ def workspace(n_rows, n_columns):
     )
 
 
-@kernel
+@allocating_kernel
 def solve(columns, side, mass, cost, tolerance, max_newton, state, space):
     """Write the weights that separate the sides into ``space.weights``.
 
@@ -99,7 +99,7 @@ def solve(columns, side, mass, cost, tolerance, max_newton, state, space):
         largest = next_largest
 
 
-@kernel
+@allocating_kernel
 def _start(columns, side, mass, cost, space):
     """Set the state of w = 0."""
     n_rows, positive, negative = columns.n_rows, 0.0, 0.0
@@ -117,7 +117,7 @@ def _start(columns, side, mass, cost, space):
         space.weights[j], space.target[j] = 0.0, 0.0
 
 
-@kernel
+@allocating_kernel
 def _gradients(columns, largest, space):
     """Set gradient and curvature of the live columns, and list these in ``order``.
 
@@ -146,7 +146,7 @@ def _gradients(columns, largest, space):
     return n_live, total, next_largest
 
 
-@kernel
+@allocating_kernel
 def violation(gradient, weight):
     """Return how far 0 is from the subgradient of ``|w| + loss`` in one weight."""
     if weight > 0.0:
@@ -156,7 +156,7 @@ def violation(gradient, weight):
     return max(0.0, abs(gradient) - 1.0)
 
 
-@kernel
+@allocating_kernel
 def _minimise_model(columns, n_columns, bound, state, space):
     """Move ``target`` towards the minimum of the quadratic model; return the passes."""
     for i in range(columns.n_rows):
@@ -174,7 +174,7 @@ def _minimise_model(columns, n_columns, bound, state, space):
     return MAX_PASSES
 
 
-@kernel
+@allocating_kernel
 def _pass(columns, n_live, largest, space):
     """Visit the live columns once; return as ``_gradients`` does."""
     indptr, indices, data = columns.indptr, columns.indices, columns.data
@@ -206,7 +206,7 @@ def _pass(columns, n_live, largest, space):
     return n_live, total, next_largest
 
 
-@kernel
+@allocating_kernel
 def newton_step(gradient, curvature, weight):
     """Return the clipped step to the minimum of the model in one weight."""
     if gradient + 1.0 < curvature * weight:
@@ -218,7 +218,7 @@ def newton_step(gradient, curvature, weight):
     return min(max(step, -LONGEST_STEP), LONGEST_STEP)
 
 
-@kernel
+@allocating_kernel
 def _line_search(columns, side, space):
     """Halve the step until it decreases the objective enough, then take it, or none."""
     weights, target, n_rows = space.weights, space.target, columns.n_rows
@@ -242,7 +242,7 @@ def _line_search(columns, side, space):
         target[j] = weights[j]
 
 
-@kernel
+@allocating_kernel
 def _loss_change(n_rows, side, scale, space):
     """Return by how much the loss grows when the margins move by ``scale * move``."""
     change = 0.0
@@ -258,7 +258,7 @@ def _loss_change(n_rows, side, scale, space):
     return change
 
 
-@kernel
+@allocating_kernel
 def _take_step(columns, side, scale, space):
     for j in range(columns.n_columns):
         space.weights[j] = space.target[j]

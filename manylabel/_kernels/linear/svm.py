@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels import rng
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 
 ZERO, ONE, INFINITY = np.float32(0.0), np.float32(1.0), np.float32(np.inf)
 
@@ -57,7 +57,7 @@ class Block(NamedTuple):
     step: object  # (n_lanes,) change of alpha * y of the row at hand
 
 
-@kernel
+@allocating_kernel
 def solve(
     x_indptr,
     x_indices,
@@ -106,7 +106,7 @@ def solve(
         going = _judge_lanes(problem, block)
 
 
-@kernel
+@allocating_kernel
 def scores(x_indptr, x_indices, x_data, w_indptr, w_indices, w_data, intercept, out):
     """Write ``X @ W + intercept`` into ``out``, for W by features in CSR.
 
@@ -127,7 +127,7 @@ def scores(x_indptr, x_indices, x_data, w_indptr, w_indices, w_data, intercept, 
                     out[i, np.uintp(w_indices[q])] += value * w_data[q]
 
 
-@kernel
+@allocating_kernel
 def count_large(weights, lanes, threshold, counts):
     """Count the weights of each lane, intercept apart, that exceed a threshold."""
     counts[:] = 0
@@ -136,7 +136,7 @@ def count_large(weights, lanes, threshold, counts):
             counts[n] += abs(weights[feature, lanes[n]]) > threshold
 
 
-@kernel
+@allocating_kernel
 def collect_large(weights, lanes, threshold, names, w_indptr, w_indices, w_data):
     """Write those weights as CSC, one column a lane; ``names`` are the features'."""
     place = w_indptr[:-1].copy()
@@ -148,7 +148,7 @@ def collect_large(weights, lanes, threshold, names, w_indptr, w_indices, w_data)
                 place[n] += 1
 
 
-@kernel
+@allocating_kernel
 def unit_rows(x_indptr, x_data, out):
     """Write the values of rows scaled to length 1; rows of zeros stay."""
     for i in range(x_indptr.shape[0] - 1):
@@ -158,14 +158,14 @@ def unit_rows(x_indptr, x_data, out):
             out[p] = x_data[p] * scale
 
 
-@kernel
+@allocating_kernel
 def squared_norms(x_indptr, x_data, out):
     """Write the squared length of each row into ``out``."""
     for i in range(out.shape[0]):
         out[i] = _squared_norm(i, x_indptr, x_data)
 
 
-@kernel
+@allocating_kernel
 def _squared_norm(i, x_indptr, x_data):
     total = 0.0  # float64: the square of 1e-40 is not 0
     for p in range(x_indptr[i], x_indptr[i + 1]):
@@ -173,12 +173,12 @@ def _squared_norm(i, x_indptr, x_data):
     return total
 
 
-@kernel
+@allocating_kernel
 def _is_open(problem, block, lane):
     return 0 <= block.n_iter[lane] < problem.until
 
 
-@kernel
+@allocating_kernel
 def _sweep(problem, block):
     """Visit every row that has a live lane, in ``order``.
 
@@ -210,7 +210,7 @@ def _sweep(problem, block):
                 weights[j, lane] += value * step[lane]
 
 
-@kernel
+@allocating_kernel
 def add_scores(start, end, x_indices, x_data, weights, out):
     """Add ``w.x`` of one row to every lane of ``out``, four features at a time."""
     p = start
@@ -229,7 +229,7 @@ def add_scores(start, end, x_indices, x_data, weights, out):
         p += 1
 
 
-@kernel
+@allocating_kernel
 def _step_row(i, scale, diagonal, score, bound, role, alpha, step, top, low):
     """Take each lane's step for row ``i``; return (lanes that moved, lanes live).
 
@@ -261,7 +261,7 @@ def _step_row(i, scale, diagonal, score, bound, role, alpha, step, top, low):
     return n_moved, n_live
 
 
-@kernel
+@allocating_kernel
 def _judge_lanes(problem, block):
     """After a pass, finish, restore or go on with each lane; return how many go on.
 
@@ -285,7 +285,7 @@ def _judge_lanes(problem, block):
     return n_going
 
 
-@kernel
+@allocating_kernel
 def _set_roles(problem, block, lane, live):
     """Make all rows of a lane live, or none; return how many changed."""
     n_changed = 0

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels import rng
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.linear.svm import INFINITY, ONE, ZERO, Problem, add_scores
 
 NEAREST = 128  # rows found by a search, at least; most labels end with 100 to 300
@@ -62,7 +62,7 @@ class Local(NamedTuple):
     weights: object  # (n_features + 1,), the intercept last
 
 
-@kernel
+@allocating_kernel
 def turn(
     x_indptr,
     x_indices,
@@ -128,7 +128,7 @@ def turn(
         _descend(problem, slots, lane, place)
 
 
-@kernel
+@allocating_kernel
 def release(lanes, labels, weights, n_iter, role):
     """Make lanes free."""
     for j in range(weights.shape[0]):
@@ -139,7 +139,7 @@ def release(lanes, labels, weights, n_iter, role):
         role[lane, :] = OUT
 
 
-@kernel
+@allocating_kernel
 def _begin(problem, slots, lane, mean):
     """Make the positive rows active, and let the first search find rows like them.
 
@@ -162,7 +162,7 @@ def _begin(problem, slots, lane, mean):
     slots.limit[lane] = min(NEAREST + 2 * n, slots.found.shape[1])
 
 
-@kernel
+@allocating_kernel
 def _clear(problem, slots, lane):
     """Forget the weights of the first search."""
     for n in range(slots.n_active[lane]):
@@ -171,7 +171,7 @@ def _clear(problem, slots, lane):
             slots.weights[problem.x_indices[q], lane] = ZERO
 
 
-@kernel
+@allocating_kernel
 def _search(problem, slots):
     """Find for each lane the rows, of those that are out, that score highest."""
     x_indptr, x_indices, x_data = problem.x_indptr, problem.x_indices, problem.x_data
@@ -192,7 +192,7 @@ def _search(problem, slots):
                 _keep(slots, lane, i, score[lane])
 
 
-@kernel
+@allocating_kernel
 def _keep(slots, lane, i, score):
     """Put a row on the heap, in place of the lowest if the heap is full."""
     found, value, n = slots.found, slots.found_score, slots.n_found[lane]
@@ -217,7 +217,7 @@ def _keep(slots, lane, i, score):
         slots.cut[lane] = value[lane, 0]
 
 
-@kernel
+@allocating_kernel
 def _is_solved(problem, slots, lane):
     """Tell whether no row, active or not, may wish to move far.
 
@@ -229,7 +229,7 @@ def _is_solved(problem, slots, lane):
     return max(slots.top[lane], ZERO) - low <= problem.tolerance
 
 
-@kernel
+@allocating_kernel
 def _descend(problem, slots, lane, place):
     """Make the rows that were found active, and take passes over the active rows."""
     for n in range(slots.n_found[lane]):
@@ -252,7 +252,7 @@ def _descend(problem, slots, lane, place):
     slots.limit[lane] = min(NEAREST + n_order // 2, slots.found.shape[1])
 
 
-@kernel
+@allocating_kernel
 def _gather(problem, slots, lane, place):
     """Return the active rows of a lane side by side, with only the features they have.
 
@@ -290,7 +290,7 @@ def _gather(problem, slots, lane, place):
     )
 
 
-@kernel
+@allocating_kernel
 def _sweep(local, diagonal, bound, order, n_order):
     """Visit rows in ``order``; return how many remain, and the extreme gradients."""
     indptr, indices, data, bias = local.indptr, local.indices, local.data, local.bias
@@ -319,7 +319,7 @@ def _sweep(local, diagonal, bound, order, n_order):
     return n_order, top, low
 
 
-@kernel
+@allocating_kernel
 def _scatter(slots, lane, local, order, n_order):
     """Write back what a descent learnt; rows that are not in ``order`` are out."""
     n_features = local.weights.shape[0] - 1

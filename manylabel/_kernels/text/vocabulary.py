@@ -6,11 +6,11 @@ them, at least twice as many as there are hashes. The caller makes room beforeha
 
 import numpy as np
 
-from manylabel._kernels._jit import kernel
+from manylabel._kernels._jit import allocating_kernel
 from manylabel._kernels.text.words import spell
 
 
-@kernel
+@allocating_kernel
 def _slot(hashed, slots, keys):
     """Return the slot of a hash, or the empty slot where it would be."""
     mask = np.uint64(slots.shape[0] - 1)
@@ -20,7 +20,7 @@ def _slot(hashed, slots, keys):
     return at
 
 
-@kernel
+@allocating_kernel
 def number(hashes, slots, keys, n_known, numbers):
     """Write the number of each hash, entering new ones; return how many are known."""
     for i in range(hashes.shape[0]):
@@ -33,21 +33,21 @@ def number(hashes, slots, keys, n_known, numbers):
     return n_known
 
 
-@kernel
+@allocating_kernel
 def enter(keys, n_known, slots):
     """Put the first hashes of ``keys``, all different, into an empty table."""
     for i in range(n_known):
         slots[_slot(keys[i], slots, keys)] = i
 
 
-@kernel
+@allocating_kernel
 def look_up(hashes, slots, keys, numbers):
     """Write the number of each hash, -1 if it is not known."""
     for i in range(hashes.shape[0]):
         numbers[i] = slots[_slot(hashes[i], slots, keys)]
 
 
-@kernel
+@allocating_kernel
 def count(g_indptr, numbers, x_indptr, x_indices, x_data):
     """Write the numbers of each row, sorted, and how often each occurs there.
 
@@ -70,14 +70,14 @@ def count(g_indptr, numbers, x_indptr, x_indices, x_data):
     return n
 
 
-@kernel
+@allocating_kernel
 def add_rows(x_indices, n_rows):
     """Count the rows that each number is in."""
     for column in x_indices:
         n_rows[column] += 1
 
 
-@kernel
+@allocating_kernel
 def spell_new(text, places, numbers, n_rows, least, name, names, ends, n_named):
     """Spell the grams that have been in ``least`` rows by now and have no name yet.
 
@@ -95,7 +95,7 @@ def spell_new(text, places, numbers, n_rows, least, name, names, ends, n_named):
     return n
 
 
-@kernel
+@allocating_kernel
 def weigh(x_indptr, x_data, weights, out):
     """Turn counts c into (1 + ln c) times the entry's weight, rows of unit length."""
     for i in range(x_indptr.shape[0] - 1):

@@ -1,0 +1,222 @@
+"""Records of learnt arrays, and what they declare about them.
+
+A record is a NamedTuple whose fields say what they hold, beside their names::
+
+    class Leaves(NamedTuple):
+        starts: Annotated[Array, Field("int64", "n_nodes + 1", Offsets("labels"))]
+        labels: Annotated[Array, Field("int32", "n_entries", Columns("n_labels"))]
+        share: Annotated[Array, Field("float32", "n_entries", Finite())]
+        threshold: Annotated[float, Number(least=0, most=1)]
+
+A name in a shape is a size: given by the caller, or that of the first array that has
+it. Kernels trust the arrays of a record, so :func:`check` refuses one that does not
+keep to its declarations; what several arrays must be together stands in the record's
+own ``check(sizes)``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import inf, isfinite
+from typing import Any, Protocol, get_type_hints
+
+import numpy as np
+
+from manylabel._typing import Array
+
+Sizes = dict[str, int]
+PLUS_ONE = " + 1"
+
+
+class Rule(Protocol):
+    """Something that an array must be, beside its type and shape."""
+
+    def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
+        """Return what the array must do and does not, or None."""
+        ...
+
+
+class Field:
+    """An array of one of some types, whose axes have sizes, that keeps some rules.
+
+    Parameters
+    ----------
+    dtypes : str
+        Names of the types it may have, as ``"int32 int64"``.
+    shape : str
+        Sizes of its axes, as ``"n_nodes + 1"`` or ``"n_rows, 2"``; ``""`` for none.
+    *rules : Rule
+        What else it must be.
+    """
+
+    def __init__(self, dtypes: str, shape: str, *rules: Rule) -> None:
+        self.dtypes = tuple(map(np.dtype, dtypes.split()))
+        self.shape = tuple(axis.strip() for axis in shape.split(",") if axis)
+        self.rules = rules
+
+    def check(self, name: str, array: Any, record: Any, sizes: Sizes) -> None:
+        """Raise ValueError if the array is not as declared; note its sizes."""
+        if not isinstance(array, np.ndarray) or array.dtype not in self.dtypes:
+            found = getattr(array, "dtype", type(array).__name__)
+            known = " or ".join(map(str, self.dtypes))
+            raise ValueError(f"{name} must be an array of {known}. Got {found}.")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{name} must be contiguous.")
+        self._check_shape(name, array.shape, sizes)
+        for rule in self.rules:
+            if fault := rule.fault(array, record, sizes):
+                raise ValueError(f"{name} must {fault}.")
+
+    def _check_shape(self, name: str, shape: tuple[int, ...], sizes: Sizes) -> None:
+        expected = []
+        for axis, length in zip(self.shape, shape, strict=False):
+            size, extra = axis.removesuffix(PLUS_ONE), int(axis.endswith(PLUS_ONE))
+            known = int(size) if size.isdecimal() else None
+            if known is None:
+                known = sizes.setdefault(size, max(0, length - extra))
+            expected.append(known + extra)
+        if shape != tuple(expected) or len(shape) != len(self.shape):
+            words = ", ".join(self.shape)
+            raise ValueError(f"{name} must have shape ({words}). Got {shape}.")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number within bounds; whole where the bounds are."""
+
+    least: float = -inf
+    most: float = inf
+    whole: bool = False
+
+    def check(self, name: str, value: Any, record: Any, sizes: Sizes) -> None:
+        """Raise ValueError if the value is not such a number."""
+        kinds = (int, np.integer) if self.whole else (int, float, np.number)
+        fits = isinstance(value, kinds) and not isinstance(value, bool)
+        if not fits or not isfinite(value) or not self.least <= value <= self.most:
+            what = "a whole number" if self.whole else "a number"
+            raise ValueError(
+                f"{name} must be {what} from {self.least} to {self.most}. "
+                f"Got {value!r:.40}."
+            )
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """Starts of lists that stand end to end in another array of the record."""
+
+    of: str
+
+    def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
+        """See :class:`Rule`."""
+        # Compared, not subtracted: the difference of unsigned numbers is never below 0.
+        rises = len(array) and array[0] == 0 and bool((array[1:] >= array[:-1]).all())
+        if rises and array[-1] == len(getattr(record, self.of)):
+            return None
+        return f"rise from 0 to the length of {self.of}"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Numbers from 0, or another least one, to below a size."""
+
+    size: str
+    least: int = 0
+
+    def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
+        """See :class:`Rule`."""
+        width = sizes[self.size]
+        if not array.size or self.least <= int(array.min()) <= int(array.max()) < width:
+            return None
+        return f"hold numbers from {self.least} to below {width}"
+
+
+@dataclass(frozen=True)
+class Ascending:
+    """Values that ascend, and so are distinct, within each list that starts name."""
+
+    starts: str = ""
+
+    def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
+        """See :class:`Rule`."""
+        begins = np.zeros(len(array) + 1, np.bool_)
+        if self.starts:
+            begins[getattr(record, self.starts)] = True
+        if (begins[1:-1] | (array[1:] > array[:-1])).all():
+            return None
+        return "ascend" + (f" between {self.starts}" if self.starts else "")
+
+
+@dataclass(frozen=True)
+class Finite:
+    """Finite numbers, not below a least one."""
+
+    least: float = -inf
+
+    def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
+        """See :class:`Rule`."""
+        if np.isfinite(array).all() and (array >= self.least).all():
+            return None
+        return "hold finite numbers" + (
+            f" of {self.least:g} or more" if self.least > -inf else ""
+        )
+
+
+def is_record(kind: Any) -> bool:
+    """Return whether a class is a record: a NamedTuple with declarations."""
+    named = isinstance(kind, type) and issubclass(kind, tuple)
+    return named and hasattr(kind, "_fields") and bool(declarations(kind))
+
+
+def declarations(kind: Any) -> dict[str, Any]:
+    """Return what a record or an estimator declares: fields, numbers and records."""
+    return _declared(kind)
+
+
+@cache
+def _declared(kind: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        for each in getattr(hint, "__metadata__", ()):
+            if isinstance(each, Field | Number):
+                found[name] = each
+        if is_record(hint):
+            found[name] = hint
+    return found
+
+
+def check(record: Any, name: str, sizes: Mapping[str, int]) -> None:
+    """Raise ValueError, naming the array, if a record is not as it declares.
+
+    Parameters
+    ----------
+    record : NamedTuple
+        The record.
+    name : str
+        What the owner calls it.
+    sizes : mapping of str to int
+        Sizes that the owner knows, as ``n_features`` and ``n_labels``.
+    """
+    known = dict(sizes)
+    for field in declarations(type(record)):
+        check_part(record, field, f"{name}.{field}", known)
+    if hasattr(record, "check"):
+        record.check(known)
+
+
+def check_part(owner: Any, field: str, name: str, sizes: Sizes) -> None:
+    """Raise ValueError if one declared field of a record or estimator is wrong."""
+    declared, value = declarations(type(owner))[field], getattr(owner, field, None)
+    if value is None:
+        raise ValueError(f"{name} is missing.")
+    if is_record(declared):
+        check(value, name, sizes)
+    else:
+        declared.check(name, value, owner, sizes)
+
+
+def build(kind: Any, parts: Mapping[str, Any], name: str) -> Any:
+    """Return a record of its parts, which may be in any order, or raise ValueError."""
+    for field in sorted(set(kind._fields) ^ parts.keys()):
+        trouble = "unknown" if field in parts else "missing"
+        raise ValueError(f"{name}.{field} is {trouble}")
+    return kind(**parts)

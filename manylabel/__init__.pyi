@@ -10,7 +10,6 @@ from .budget import AnnotationTree as AnnotationTree
 from .budget import BudgetedClassifier as BudgetedClassifier
 from .budget import BudgetedTree as BudgetedTree
 from .budget import PowersetTree as PowersetTree
-from .cutoffs import Cutoffs as Cutoffs
 from .data import Corpus as Corpus
 from .data import Dataset as Dataset
 from .data import LabelSpace as LabelSpace
@@ -27,6 +26,7 @@ from .evaluation import evaluate as evaluate
 from .evaluation import plot_tree as plot_tree
 from .evaluation import progressive as progressive
 from .evaluation import write_tree_html as write_tree_html
+from .model_selection import Thresholds as Thresholds
 from .online import CSDPP as CSDPP
 from .online import OnlineBinaryRelevance as OnlineBinaryRelevance
 from .online import OnlineCompressedSensing as OnlineCompressedSensing

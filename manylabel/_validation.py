@@ -225,7 +225,7 @@ def number(
     return float(value)
 
 
-def cutoffs(k: Any, name: str = "k") -> tuple[int, ...]:
+def depths(k: Any, name: str = "k") -> tuple[int, ...]:
     """Return ranking depths as a tuple of positive integers."""
     given = k if isinstance(k, (tuple, list, range, np.ndarray)) else (k,)
     for one in given:

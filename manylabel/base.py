@@ -133,7 +133,7 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
             The stored entries are the predictions, zero and negative scores too. No
             dense array of this shape is made on the way.
         """
-        (depth,) = _validation.cutoffs(k)
+        (depth,) = _validation.depths(k)
         X = self._known_features(X)
         tasks = ((chunk, depth) for (chunk,) in self._chunks(X))
         return _stacked(parallel.run(self._topk, tasks, self._n_jobs()))

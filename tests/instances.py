@@ -7,9 +7,10 @@ from manylabel.base import MultiLabelClassifier
 
 # In place of defaults that take long to fit.
 SMALL = {
+    "Thresholds": manylabel.Thresholds(manylabel.OneVsRest()),
     "Blend": manylabel.Blend(
         [manylabel.OneVsRest(), manylabel.PfastreXML(n_estimators=4)]
-    )
+    ),
 }
 ESTIMATORS = [
     SMALL.get(name) or thing()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from manylabel import _validation, thresholds
+from manylabel import _validation
 from manylabel._kernels import ranking
 from manylabel._typing import (
     CSR,
@@ -18,12 +18,14 @@ from manylabel._typing import (
 )
 from manylabel.base import BatchClassifier, check_learner, cut
 from manylabel.baselines import OneVsRest
-from manylabel.blend._calibration import calibration
 from manylabel.blend._candidates import Candidates
 from manylabel.blend._choice import Judge, best_point
 from manylabel.lists import Lists
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
+from manylabel.model_selection import thresholds
+from manylabel.model_selection.calibration import calibration
+from manylabel.model_selection.holdout import hold_out
 from manylabel.propensity import Propensity
 from manylabel.trees import FastXML, PfastreXML
 
@@ -126,8 +128,8 @@ class Blend(BatchClassifier):
         self.seen_ = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
         given = Propensity().fit(Y) if self.propensity is None else self.propensity
         self.gain_ = 1 / _validation.propensities(given, Y.shape[1])
-        held, rest = thresholds.held_out(X.shape[0], self.random_state)
-        pilots = [learner.fit(X[rest], Y[rest]) for learner in self._fresh()]
+        train, held = hold_out(X.shape[0], self.random_state)
+        pilots = [learner.fit(X[train], Y[train]) for learner in self._fresh()]
         self._choose(pilots, X[held], Y[held])
         self.estimators_ = [learner.fit(X, Y) for learner in self._fresh()]
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._typing import CSR, Array, Floats, Ints
-from manylabel.blend._calibration import shares_of
 from manylabel.lists import Lists
+from manylabel.model_selection.calibration import shares_of
 
 
 class Candidates(NamedTuple):

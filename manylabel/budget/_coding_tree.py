@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import _validation, parallel, thresholds
+from manylabel import _validation, parallel
 from manylabel._kernels.coding_tree import budget as planes
 from manylabel._kernels.coding_tree import chains, decoding, margins
 from manylabel._kernels.coding_tree.annotation import Shape
@@ -33,6 +33,7 @@ from manylabel.explanation import Explanation, Node, Ranked
 from manylabel.lists import Lists
 from manylabel.losses import CountedCost
 from manylabel.losses.resolve import as_counted_cost
+from manylabel.model_selection import thresholds
 
 LOSSES = {"squared_hinge": margins.SQUARED_HINGE, "logistic": margins.LOGISTIC}
 LIKELY = 0.5  # labels of a larger chance are predicted, unless a cost is named

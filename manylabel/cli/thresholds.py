@@ -12,7 +12,7 @@ from manylabel.cli.matching import MatchingFile
 from manylabel.cli.models import is_textual, load_model
 
 if TYPE_CHECKING:
-    from manylabel.cutoffs import Cutoffs
+    from manylabel.model_selection import Thresholds
 
 # What fit keeps with a model of features.
 KEPT = ("label_names_", "label_counts_", "n_rows_", "feature_names_")
@@ -53,7 +53,7 @@ def thresholds(
     import scipy.sparse as sp
 
     from manylabel._validation import widened
-    from manylabel.cutoffs import Cutoffs
+    from manylabel.model_selection import Thresholds
 
     learnt = load_model(model)
     with working(f"Reading {data}"):
@@ -62,8 +62,8 @@ def thresholds(
     Y = sp.vstack(
         [widened(chunk.Y, len(learnt.classes_)) for chunk in chunks], format="csr"
     )
-    inner = learnt.learner_ if isinstance(learnt, Cutoffs) else learnt
-    cut = Cutoffs(inner, target=target, per_label=per_label).choose(inner, X, Y)
+    inner = learnt.estimator_ if isinstance(learnt, Thresholds) else learnt
+    cut = Thresholds(inner, **_goal(target), per_label=per_label).choose(inner, X, Y)
     given = cut.predict(X)
     hits = float(given.multiply(Y).sum())
     figures = {
@@ -83,7 +83,12 @@ def thresholds(
     )
 
 
-def _keep(cut: "Cutoffs", learnt: Any) -> Any:
+def _goal(target: str) -> dict[str, Any]:
+    name, equals, share = target.partition("=")
+    return {f"min_{name}": float(share)} if equals else {"cost": target}
+
+
+def _keep(cut: "Thresholds", learnt: Any) -> Any:
     """Return the model with its cut-offs, a tagger if it was one."""
     about = {name: vars(learnt).pop(name) for name in KEPT if hasattr(learnt, name)}
     if is_textual(learnt):

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def check_tuning(metric: str, learner: Any, given: Sequence[str] | None) -> None:
     """Refuse a metric that does not exist, or a learner with nothing to try."""
-    from manylabel.evaluation.tuning import settings
     from manylabel.metrics import as_metric
+    from manylabel.model_selection.search import settings
 
     with _named():
         as_metric(metric)
@@ -37,7 +37,7 @@ def tuned(
     """
     from sklearn.base import clone
 
-    from manylabel.evaluation.tuning import settings, value
+    from manylabel.model_selection.search import settings, value
 
     with _named():
         tried = settings(learner, metric, fixed=_names(given))

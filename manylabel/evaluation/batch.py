@@ -59,7 +59,7 @@ class Evaluation:
         propensity: Any = None,
         costs: Iterable[CostLike] = COSTS,
     ) -> None:
-        depths = tuple(dict.fromkeys(_validation.cutoffs(k)))
+        depths = tuple(dict.fromkeys(_validation.depths(k)))
         self.depth = max(depths)
         self.propensity = propensity
         self._ranking: list[Metric] = [kind(at) for kind in PLAIN for at in depths]

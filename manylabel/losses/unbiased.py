@@ -81,7 +81,7 @@ def unbiased_precision(
     >>> unbiased_precision([[1, 0, 0]], [[0.9, 0.5, 0.1]], k=2, propensity=0.5)
     array([1.])
     """
-    (k,) = _validation.cutoffs((k,))
+    (k,) = _validation.depths((k,))
     return cumulative_gain(Ranked.of(Y, scores, k, propensity).gains, k) / k
 
 
@@ -120,7 +120,7 @@ def unbiased_dcg(
     >>> unbiased_dcg([[0, 1, 0]], [[0.9, 0.5, 0.1]], k=3, propensity=0.5).round(3)
     array([1.262])
     """
-    (k,) = _validation.cutoffs((k,))
+    (k,) = _validation.depths((k,))
     ranked = Ranked.of(Y, scores, k, propensity)
     gained = dcg(ranked.gains, k)
     if n_relevant is None:
@@ -170,7 +170,7 @@ def concentration_bound(
     for name, value, most in (("rho", rho, np.inf), ("delta", delta, 1)):
         if not isinstance(value, Real) or not 0 < value < most:
             raise ValueError(f"{name} must lie between 0 and {most}. Got {value!r}.")
-    (n_rows,) = _validation.cutoffs((n_rows,), name="n_rows")
+    (n_rows,) = _validation.depths((n_rows,), name="n_rows")
     squares = _counts(n_relevant, n_rows).astype(np.float64) ** 2
     return float(rho * np.sqrt(squares.mean() * np.log(2 / delta) / (2 * n_rows)))
 

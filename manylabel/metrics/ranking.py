@@ -30,7 +30,7 @@ class RankingMetric(Metric):
 
     def __init__(self, k: int = 5) -> None:
         super().__init__()
-        (self.k,) = _validation.cutoffs((k,))
+        (self.k,) = _validation.depths((k,))
 
     @property
     def key(self) -> str:

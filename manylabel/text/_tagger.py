@@ -235,7 +235,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         Y = LabelSpace([*self.label_names_, *sorted(new)]).encode(rows)
         law = Propensity() if propensity is None else propensity
         counts = np.concatenate([self.label_counts_, np.zeros(len(new), np.int64)])
-        (*_, deepest) = sorted(_validation.cutoffs(k))
+        (*_, deepest) = sorted(_validation.depths(k))
         return evaluate(
             Y,
             _validation.widened(self.learner_.predict_topk(X, deepest), Y.shape[1]),
@@ -277,7 +277,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         ['bread']
         """
         check_is_fitted(self)
-        (depth,) = _validation.cutoffs(k)
+        (depth,) = _validation.depths(k)
         columns = None if tags is None else self._columns(tags)
         names = self.label_names_
         return reasons(

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import _validation, parallel, thresholds
+from manylabel import _validation, parallel
 from manylabel._kernels.forest import router
 from manylabel._kernels.forest.quantization import STEPS
 from manylabel._typing import (
@@ -24,6 +24,7 @@ from manylabel.base import ExplainedClassifier, cut
 from manylabel.explanation import Explanation, Ranked
 from manylabel.lists import Lists, by_column
 from manylabel.losses.resolve import as_counted_cost
+from manylabel.model_selection import thresholds
 from manylabel.trees import _pilot
 from manylabel.trees._explanation import explain
 from manylabel.trees._grower import Plan, grow_tree

@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import _validation, thresholds
+from manylabel import _validation
 from manylabel._typing import CSR, Array, Floats, RandomState, Singles
 from manylabel.lists import Lists
 from manylabel.metrics import as_metric
+from manylabel.model_selection import thresholds
 from manylabel.trees import _pilot
 from manylabel.trees._forest import ideal_weights
 from manylabel.trees._grower import Plan

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import manylabel as ml
-from manylabel.evaluation.tuning import value
+from manylabel.model_selection.search import value
 
 
 def test_the_best_of_the_grid_is_fitted_to_all_rows(cli, files, dataset, tmp_path):

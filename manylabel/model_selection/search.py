@@ -1,4 +1,4 @@
-"""Which settings of a learner are worth trying, and how good one is."""
+"""Hyperparameter search: which settings are worth trying, and how good one is."""
 
 from collections.abc import Collection
 from itertools import product
@@ -6,10 +6,11 @@ from typing import Any
 
 from sklearn.base import clone
 
-from manylabel import _validation, thresholds
+from manylabel import _validation
 from manylabel._typing import CSR, RandomState
 from manylabel.losses.ranked import Ranked
 from manylabel.metrics import as_metric
+from manylabel.model_selection.holdout import FEWEST, hold_out
 from manylabel.propensity import Propensity
 
 COSTS = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -110,15 +111,15 @@ def value(
     >>> 0 < value(OneVsRest(), corpus.X, corpus.Y, "PSP@3") < 1
     True
     """
-    if Y.shape[0] < thresholds.FEWEST:
+    if Y.shape[0] < FEWEST:
         raise ValueError(
-            f"X must have at least {thresholds.FEWEST} rows to hold out some of them. "
+            f"X must have at least {FEWEST} rows to hold out some of them. "
             f"Got {Y.shape[0]}."
         )
-    held, rest = thresholds.held_out(Y.shape[0], random_state)
+    train, held = hold_out(Y.shape[0], random_state)
     propensity = _validation.propensities(Propensity().fit(Y), Y.shape[1])
     judge = as_metric(metric, propensity)
-    scores = clone(learner).fit(X[rest], Y[rest]).predict_topk(X[held], judge.k)
+    scores = clone(learner).fit(X[train], Y[train]).predict_topk(X[held], judge.k)
     return float(judge.add(Ranked.of(Y[held], scores, judge.k, propensity)).value)
 
 

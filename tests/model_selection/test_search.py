@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import manylabel as ml
-from manylabel import thresholds
 from manylabel.cli.learners import LEARNERS
-from manylabel.evaluation.tuning import GRIDS, settings, value
+from manylabel.model_selection.holdout import hold_out
+from manylabel.model_selection.search import GRIDS, settings, value
 
 
 @pytest.fixture(scope="module")
@@ -17,9 +17,9 @@ def corpus():
 @pytest.mark.parametrize("metric", ["P@1", "nDCG@3", "PSP@3", "PSnDCG@5"])
 def test_a_setting_is_worth_what_evaluate_says_of_rows_not_learnt(corpus, metric):
     X, Y = corpus.X, corpus.Y
-    held, rest = thresholds.held_out(300, 7)
-    assert (len(held), len(rest), len(np.intersect1d(held, rest))) == (60, 240, 0)
-    scores = ml.OneVsRest(C=0.3).fit(X[rest], Y[rest]).predict_topk(X[held], k=5)
+    train, held = hold_out(300, 7)
+    assert (len(held), len(train), len(np.intersect1d(held, train))) == (60, 240, 0)
+    scores = ml.OneVsRest(C=0.3).fit(X[train], Y[train]).predict_topk(X[held], k=5)
     law = ml.Propensity().fit(Y)
     expected = ml.evaluate(Y[held], scores, propensity=law)[metric]
     found = value(ml.OneVsRest(C=0.3), X, Y, metric, random_state=7)

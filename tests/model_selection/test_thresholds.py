@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from manylabel import thresholds
 from manylabel.lists import Lists
 from manylabel.losses import NAMED, CountedCost, as_cost, unbiased_hamming
 from manylabel.losses.compared import Compared
+from manylabel.model_selection import thresholds
 
 COSTS = ["f1", "accuracy", "hamming"]
 

@@ -1,28 +1,127 @@
-"""What a score must exceed for its label to be predicted, chosen on rows held out."""
+"""Thresholds: what a score must exceed for its label to be given.
+
+They are chosen on a validation set, by a cost to make small, or by the least precision
+or recall that the labels given are to have.
+"""
 
 from collections.abc import Iterator
+from itertools import pairwise
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import check_scalar
 
-from manylabel import parallel
 from manylabel._kernels import ranking, topk
-from manylabel._typing import CSR, Array, Floats, Ints, RandomState, Singles
+from manylabel._typing import CSR, Array, Bools, Floats, Ints, Singles
 from manylabel.lists import Lists
 from manylabel.losses import CountedCost
+from manylabel.losses.resolve import as_counted_cost
 
 DEPTH = 200  # labels a row may be given when a threshold is chosen
-SHARE, MOST, FEWEST = 5, 5000, 20  # one row in 5 is held out; so many; of how many
 
 
-def held_out(n_rows: int, seed: RandomState) -> tuple[Ints, Ints]:
-    """Return rows to hold out, and the others; both are all rows if there are few."""
-    rng = np.random.default_rng(int(parallel.spawn_seeds(seed, 1)[0]))
-    order = rng.permutation(n_rows)
-    if n_rows < FEWEST:
-        return np.sort(order), np.sort(order)
-    n_held = min(n_rows // SHARE, MOST)
-    return np.sort(order[:n_held]), np.sort(order[n_held:])
+class Goal(NamedTuple):
+    """What thresholds are chosen for: a cost to make small, or a share to reach."""
+
+    cost: CountedCost | None
+    share: float = 0.0
+    of_given: bool = False  # the share is precision, of the labels given; else recall
+
+    @classmethod
+    def of(cls, cost: Any, min_precision: Any, min_recall: Any) -> "Goal":
+        """Return the goal that parameters name, or raise ValueError or TypeError."""
+        if min_precision is None and min_recall is None:
+            return cls(as_counted_cost(cost))
+        if min_precision is not None and min_recall is not None:
+            raise ValueError(
+                "min_precision and min_recall must not both be given: thresholds are "
+                "chosen for one."
+            )
+        of_given = min_precision is not None
+        name = "min_precision" if of_given else "min_recall"
+        share = min_precision if of_given else min_recall
+        check_scalar(share, name, Real, min_val=0, max_val=1)
+        return cls(None, float(share), of_given)
+
+
+class Pairs(NamedTuple):
+    """Labels that rows may be given, those of a label together, best scores first."""
+
+    starts: Ints  # (n_groups + 1,)
+    scores: Array
+    is_hit: Bools
+    n_true: Floats  # (n_groups,) rows that have the label, listed or not
+
+    @classmethod
+    def of(cls, scores: CSR, Y: CSR, *, per_label: bool) -> "Pairs":
+        """Return the labels listed in ``scores``, all together unless ``per_label``."""
+        columns = scores.indices.reshape(scores.shape[0], -1)
+        hits = np.empty(columns.shape, np.bool_)
+        ranking.find_hits(Y.indptr, Y.indices, columns, hits)
+        group = columns.ravel() if per_label else np.zeros(columns.size, np.int64)
+        n_groups = Y.shape[1] if per_label else 1
+        order = np.lexsort((-scores.data, group))
+        starts = np.searchsorted(group[order], np.arange(n_groups + 1))
+        n_true = np.bincount(Y.indices, minlength=Y.shape[1]) if per_label else [Y.nnz]
+        return cls(
+            *(starts, scores.data[order], hits.ravel()[order], np.asarray(n_true))
+        )
+
+
+def choose(scores: CSR, Y: CSR, goal: Goal, *, per_label: bool = False) -> Floats:
+    """Return a threshold for each label, one for all of them unless ``per_label``.
+
+    Parameters
+    ----------
+    scores : csr_array of shape (n_rows, n_labels)
+        As many labels of each row, the best, and their scores.
+    Y : csr_array of shape (n_rows, n_labels)
+        Labels of these rows, 0/1.
+    goal : Goal
+        What to choose for.
+    per_label : bool, default=False
+        Whether each label has its own, by its own column; one that no row has takes
+        the common one.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        Where none reaches the goal, the best score.
+    """
+    if goal.cost is None:
+        common = float(_separate(Pairs.of(scores, Y, per_label=False), goal)[0])
+    else:
+        lists = Lists(scores.indptr, scores.indices, scores.data)
+        common = best_threshold(lists, Y, np.ones(Y.shape[1]), goal.cost)
+    if not per_label:
+        return np.full(Y.shape[1], common)
+    pairs = Pairs.of(scores, Y, per_label=True)
+    return np.where(pairs.n_true > 0, _separate(pairs, goal), common)
+
+
+def _separate(pairs: Pairs, goal: Goal) -> Floats:
+    """Return the threshold of each group."""
+    hits = np.cumsum(np.concatenate([[0], pairs.is_hit]))
+    out = np.empty(len(pairs.n_true))
+    for group, (start, end) in enumerate(pairwise(pairs.starts)):
+        scores, n_given = pairs.scores[start:end], np.arange(end - start + 1.0)
+        found, n_true = hits[start : end + 1] - hits[start], float(pairs.n_true[group])
+        if goal.cost is not None:
+            n_pairs = max(1, len(pairs.scores))
+            charge = goal.cost.from_counts(found, n_true, n_given, n_pairs)
+        elif goal.of_given:
+            # A threshold that just met it would owe that to luck: it is one of many.
+            luck = np.sqrt(goal.share * (1 - goal.share) * n_given)
+            met = found >= goal.share * n_given + luck
+            charge = np.where(met, -n_given, np.inf)
+        else:
+            charge = np.where(found >= goal.share * n_true, n_given, end - start + 1.0)
+        parted = np.concatenate([[True], scores[:-1] != scores[1:], [True]])
+        charge = np.where(parted[: len(charge)], charge, np.inf)
+        out[group] = below(scores, int(charge.argmin()))
+    return out
 
 
 def matching_threshold(scores: Lists, n_labels: float) -> float:

@@ -16,7 +16,6 @@ from .data import LabelSpace as LabelSpace
 from .data import iter_chunks as iter_chunks
 from .data import make_corpus as make_corpus
 from .data import read as read
-from .data import read_debtags as read_debtags
 from .data import write as write
 from .data.rcv1 import fetch_rcv1 as fetch_rcv1
 from .evaluation import Report as Report

@@ -89,7 +89,7 @@ def test_the_wheel_holds_the_library_and_nothing_else():
     project = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())
     targets = project["tool"]["hatch"]["build"]["targets"]
     assert targets == {"wheel": {"packages": ["manylabel"]}}
-    workshop = {"experiments", "bench", "reproduce"}
+    workshop = {"experiments", "bench", "reproduce", "debtags"}
     assert not workshop & {package(path) for path in MODULES}
     assert not workshop & {path.stem for path in MODULES}
 

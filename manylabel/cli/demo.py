@@ -1,14 +1,10 @@
 """``manylabel demo``: why labels that were never recorded must be reckoned with."""
 
 import time
-from pathlib import Path
-from typing import Annotated, Any, TypeAlias
-
-import typer
+from typing import Any, TypeAlias
 
 from manylabel.cli import options
 from manylabel.cli.console import percent, print_json, print_table, say, working
-from manylabel.cli.debtags import tag_packages
 
 N_ROWS, K = 20_000, 3
 # A law under which frequent labels are nearly always recorded and rare ones seldom,
@@ -19,52 +15,16 @@ RECORDED = f"P@{K} on recorded labels"
 ESTIMATED = f"raw PSP@{K} on recorded labels"
 TRUE = f"P@{K} on complete labels"
 Table: TypeAlias = dict[str, dict[str, float]]  # the figures of each model
-Data = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="corpus, made up so that hidden labels are known, or debtags, the tagged "
-        "packages of a Debian machine.",
-        autocompletion=lambda: list(DATA),
-    ),
-]
-Lists = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="The package lists of debtags; /var/lib/apt/lists if not given.",
-    ),
-]
-DATA = ("corpus", "debtags")
 
 
-def demo(
-    data: Data = "corpus",
-    lists: Lists = None,
-    seed: options.Seed = 0,
-    json: options.Json = False,
-) -> None:
-    """Judge models on a made-up corpus, or tag the packages of a Debian machine.
+def demo(seed: options.Seed = 0, json: options.Json = False) -> None:
+    """Judge models on a made-up corpus whose hidden labels are known.
 
     Real data never shows the labels that its annotators left out. The made-up corpus
-    does, so one can see which figures on recorded labels are worth believing. With
-    --data debtags, a tagger learns from descriptions of packages, is judged on others,
-    and explains a tag that it gives.
+    does, so one can see which figures on recorded labels are worth believing.
 
-    Example: manylabel demo --data debtags
+    Example: manylabel demo --seed 1
     """
-    if data not in DATA:
-        raise ValueError(f"--data must be one of {', '.join(DATA)}. Got {data!r}.")
-    if data == "debtags":
-        tag_packages(lists, seed=seed, json=json)
-    elif lists is not None:
-        raise ValueError("--lists needs --data debtags.")
-    else:
-        _judge_models(seed=seed, json=json)
-
-
-def _judge_models(*, seed: int, json: bool) -> None:
-    """Print how models look by recorded labels and by complete ones."""
     start = time.perf_counter()
     with working("Making a corpus, training and judging"):
         corpus, table = _judge(seed)

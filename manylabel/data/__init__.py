@@ -2,7 +2,6 @@
 
 from manylabel.data.corpus import Corpus, make_corpus
 from manylabel.data.dataset import Dataset, LabelSpace
-from manylabel.data.debtags import read_debtags
 from manylabel.data.formats import iter_chunks, read
 from manylabel.data.options import ReadOptions
 from manylabel.data.writing import write
@@ -15,6 +14,5 @@ __all__ = [
     "iter_chunks",
     "make_corpus",
     "read",
-    "read_debtags",
     "write",
 ]

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 import manylabel as ml
 
-PLOT = Path(__file__).parents[1] / "docs" / "unbiased.png"
+PLOT = Path(__file__).parents[1] / "docs" / "results" / "unbiased.png"
 LAWS = (1.0, 0.75, 0.55, 0.4, 0.3)  # a of the law; less hides more
 B, N_TRAIN, N_TEST = 1.5, 5_000, 5_000
 FORESTS = {"FastXML": ml.FastXML, "PfastXML": ml.PfastXML, "PfastreXML": ml.PfastreXML}

@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks import toml_files as files
+from benchmarks import toml_files
 from benchmarks.source import Source
 from manylabel.exceptions import DataError
 
@@ -33,9 +33,11 @@ class Catalogue:
         The file of the data sets.
     """
 
-    def __init__(self, folder: Path, path: Path = files.HOME / "data.toml") -> None:
+    def __init__(
+        self, folder: Path, path: Path = toml_files.HOME / "data.toml"
+    ) -> None:
         self.folder, self.path = folder, path
-        self._entries = files.read(path)
+        self._entries = toml_files.read(path)
         self._sources: dict[str, Source] = {}
 
     def __getitem__(self, name: str) -> Source:
@@ -46,7 +48,7 @@ class Catalogue:
     def _look_for(self, name: str) -> Source:
         if name not in self._entries:
             raise DataError(self.path, f"expected the data set {name!r}, found none.")
-        entry = files.take(self.path, self._entries[name], ENTRY)
+        entry = toml_files.take(self.path, self._entries[name], ENTRY)
         found = {part: self._find(entry[part]) for part in (*PARTS, "all", *LISTS)}
         paths = {part: path for part, path in found.items() if path}
         complete = {"train", "test"} <= paths.keys() or "all" in paths

@@ -2,12 +2,19 @@
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from manylabel.exceptions import DataError
 
 Record = dict[str, Any]
+
+
+def digest(*parts: Any) -> str:
+    """Return a short name of what can be JSON, the same for the same."""
+    text = json.dumps(parts, sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 class Ledger:

@@ -13,6 +13,12 @@ DataFolder = Annotated[
         help="Where the data sets are, as their publishers have them; subfolders too.",
     ),
 ]
+Publish = Annotated[
+    bool,
+    typer.Option(
+        "--publish", help="Write the page and its pictures to docs/results instead."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 
 

@@ -1,207 +1,88 @@
-"""The page of results: every table with ours, theirs and a verdict, every figure."""
+"""Pages of results: how each begins, its tables, and the file it goes to."""
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from benchmarks.ledger import Record
 from benchmarks.machine import made_by
-from benchmarks.reproduce.figure import Figure
-from benchmarks.reproduce.table import Table
-from benchmarks.reproduce.verdict import NOT_RUN, VERDICTS, Cell
-from benchmarks.source import Source
+from manylabel.data.writing import replacing_text
 
-TITLES = {
-    "cs-dpp": "Dynamic principal projection for cost-sensitive online multi-label "
-    "classification (Chu, Huang & Lin 2019)",
-    "pfastrexml-supplement": "Extreme multi-label loss functions, supplementary "
-    "material (Jain, Prabhu & Varma 2016)",
-    "budgeted-trees": "Making decision trees feasible in ultrahigh feature and label "
-    "dimensions (Liu & Tsang 2017)",
-}
-HEAD = ("data", "learner", "metric", "ours", "published", "difference", "verdict")
-INTRODUCTION = """\
-Every table and figure of the three papers that can be run on the data at hand, run
-again and put beside what was published. This page is written by the command below from
-one line of JSON for each run; what is finished is not run again.
-
-A verdict is *matched* if our mean is within the tolerance that a table names (a share
-of the published value), else *better* or *worse*; *not comparable* has its reason
-beneath the table. The figure after ± is the standard error over repetitions.
-"""
+PUBLISHED = Path(__file__).parents[1] / "docs" / "results"
 
 
-@dataclass(frozen=True)
-class Section:
-    """A table with its cells, or a figure with its picture.
+def write(path: Path, text: str) -> Path:
+    """Write a page, whole or not at all; return its file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing_text(path) as file:
+        file.write(text)
+    return path
+
+
+def compose(
+    title: str,
+    introduction: str,
+    command: str,
+    runs: Sequence[Record],
+    parts: Iterable[str],
+) -> str:
+    """Return a page as Markdown.
 
     Parameters
     ----------
-    spec : Table or Figure
-        What it is.
-    cells : list of Cell
-        The values of a table.
-    picture : str or None
-        The file of a figure, as seen from the page.
+    title, introduction : str
+        What it is, and what it shows.
+    command : str
+        What to type for the same page.
+    runs : sequence of dict
+        The lines that it was made from.
+    parts : iterable of str
+        What follows; empty ones are left out.
     """
-
-    spec: Table | Figure
-    cells: list[Cell]
-    picture: str | None = None
+    console = f"```console\n$ {command}\n```"
+    return join(f"# {title}", introduction, console, _tell(runs), *parts) + "\n"
 
 
-def write_page(
-    sections: Sequence[Section],
-    records: Mapping[str, Record],
-    lost: Sequence[Source],
-    *,
-    quick: bool,
+def join(*parts: str) -> str:
+    """Return paragraphs, tables and the like as one text; empty ones are left out."""
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], n_words: int | None = None
 ) -> str:
-    """Return the page as Markdown."""
-    hurry = " --quick" if quick else ""
-    command = f"python -m benchmarks reproduce{{}}{hurry} --data DATA"
-    parts = [
-        "# Results",
-        INTRODUCTION,
-        f"```console\n$ {command.format('')}\n```",
-        _runs(records),
-    ]
-    tables = [each for each in sections if isinstance(each.spec, Table)]
-    parts += [_summary(tables), _absent(lost)]
-    for paper, group in groupby(sections, key=lambda each: each.spec.paper):
-        parts.append(f"## {paper}\n\n{TITLES.get(paper, '')}.")
-        parts += [_section(each, command) for each in group]
-    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+    """Return a Markdown table.
+
+    Parameters
+    ----------
+    head : sequence of str
+        The names of the columns.
+    rows : iterable of sequence of str
+        The cells.
+    n_words : int or None, default=None
+        How many columns come before those of numbers, which are aligned to the right;
+        None aligns none.
+
+    Examples
+    --------
+    >>> print(table(["set", "rows"], [["yeast", "2,417"]], n_words=1))
+    | set | rows |
+    | --- | ---: |
+    | yeast | 2,417 |
+    """
+    n_words = len(head) if n_words is None else n_words
+    rule = ["---"] * n_words + ["---:"] * (len(head) - n_words)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rows))
 
 
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def picture(alternative: str, name: str) -> str:
+    """Return what shows a picture."""
+    return f"![{alternative}]({name})"
 
 
-def write_cells(cells: Iterable[Cell]) -> str:
-    """Return the cells of a table as Markdown, with the reasons beneath."""
-    shown = [cell for cell in cells if cell.values]
-    reasons = dict.fromkeys(cell.reason for cell in shown if cell.reason)
-    marks = {reason: str(number) for number, reason in enumerate(reasons, start=1)}
-    table = markdown(HEAD, (_row(cell, marks) for cell in shown))
-    notes = [f"{mark}. {reason}" for reason, mark in marks.items()]
-    return "\n\n".join([table, "\n".join(notes)]).strip()
-
-
-def count(cells: Iterable[Cell]) -> dict[str, int]:
-    """Return how many cells have each verdict."""
-    found = Counter(cell.verdict for cell in cells)
-    return {verdict: found[verdict] for verdict in VERDICTS}
-
-
-def figure(value: float, scale: float | None = None, sign: str = "") -> str:
-    """Return a value with as many digits as papers print for one of that ``scale``."""
-    if math.isnan(value):
-        return ""
-    size = abs(value if scale is None else scale)
-    digits = next((d for most, d in ((1, 4), (100, 2), (10_000, 1)) if size < most), 0)
-    return f"{value:{sign},.{digits}f}"
-
-
-def _row(cell: Cell, marks: Mapping[str, str]) -> list[str]:
-    ours = figure(cell.mean)
-    if not math.isnan(cell.stderr):
-        ours += f" ± {figure(cell.stderr, cell.mean)}"
-    gap = figure(cell.mean - cell.published, cell.mean, "+")
-    mark = f" ({marks[cell.reason]})" if cell.reason else ""
-    told = [cell.data, cell.row, cell.metric, ours, figure(cell.published), gap]
-    return [*told, cell.verdict + mark]
-
-
-def _section(section: Section, command: str) -> str:
-    spec = section.spec
-    parts = [f"### {spec.name.replace('-', ' ').capitalize()}: {spec.title}"]
-    parts.append(f"`{command.format(f' {spec.paper} {spec.name}')}`")
-    parts.append(spec.notes)
-    if isinstance(spec, Table):
-        parts.append(_conditions(spec))
-        any_run = any(cell.values for cell in section.cells)
-        parts.append(write_cells(section.cells) if any_run else _why_empty(section))
-    elif section.picture is None:
-        parts.append("No run of it is finished.")
-    else:
-        parts.append(f"![{spec.title}]({section.picture})")
-    return "\n\n".join(part for part in parts if part)
-
-
-def _conditions(table: Table) -> str:
-    settings = "".join(f", {name} = {value}" for name, value in table.settings.items())
-    seeds = _range(table.seeds) + "".join(
-        f" ({name}: {_range(table.seeds[:most])})"
-        for name, most in table.limits.items()
-    )
-    return (
-        f"Protocol {table.protocol}{settings}; seeds {seeds}; tolerance "
-        f"{table.tolerance:.0%}."
-    )
-
-
-def _range(seeds: Sequence[int]) -> str:
-    return str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-
-
-def _why_empty(section: Section) -> str:
-    reasons = dict.fromkeys(cell.reason for cell in section.cells)
-    return f"Not run: {'; '.join(reasons)}."
-
-
-def _summary(sections: Iterable[Section]) -> str:
-    """Return the verdicts of each table, those of sets that were not found left out."""
-    rows, total = [], Counter[str]()
-    for each in sections:
-        found = count(cell for cell in each.cells if cell.values)
-        total.update(found)
-        rows.append([f"{each.spec.paper}, {each.spec.name}", *_counts(found)])
-    rows.append(["all", *_counts(total)])
-    return "## Verdicts\n\n" + markdown(["table", *VERDICTS[:-1]], rows)
-
-
-def _counts(found: Mapping[str, int]) -> list[str]:
-    return [str(found[verdict]) for verdict in VERDICTS if verdict != NOT_RUN]
-
-
-def _absent(lost: Sequence[Source]) -> str:
-    """Name the data sets that were not found, and where their publishers have them."""
-    if not lost:
-        return ""
-    rows = [[each.name, ", ".join(each.missing), each.publisher] for each in lost]
-    return (
-        "## Data sets that were not found\n\nTheir part of each table was skipped.\n\n"
-        + markdown(["data", "files looked for", "publisher"], rows)
-    )
-
-
-def _runs(records: Mapping[str, Record]) -> str:
-    """Say how many runs there are, and what made them."""
-    runs = list(records.values())
+def _tell(runs: Sequence[Record]) -> str:
+    """Say how many runs there are, how long they took, and what made them."""
     if not runs:
         return "No run is finished."
-    minutes = sum(run["seconds"] for run in runs) / 60
-    return (
-        f"{len(runs):,} runs in {minutes:,.0f} minutes of one process, {made_by(runs)}."
-    )
-
-
-def rows_of(cells: Iterable[Cell]) -> Iterator[dict[str, object]]:
-    """Yield cells for other programs."""
-    for cell in cells:
-        published = None if math.isnan(cell.published) else cell.published
-        yield {
-            "data": cell.data,
-            "learner": cell.row,
-            "metric": cell.metric,
-            "ours": cell.mean if cell.values else None,
-            "stderr": None if math.isnan(cell.stderr) else cell.stderr,
-            "published": published,
-            "verdict": cell.verdict,
-            "reason": cell.reason,
-        }
+    seconds = sum(run.get("seconds", 0) for run in runs)
+    took = f"in {seconds / 60:,.0f} minutes of one process, " if seconds else ""
+    return f"{len(runs):,} runs {took}{made_by(runs)}."

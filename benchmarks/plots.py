@@ -1,19 +1,17 @@
-"""The figures of the papers, drawn from the lines of finished runs."""
+"""All that is drawn: panels in a grid, and lines, points and bars in them."""
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.catalogue import Catalogue
-from benchmarks.ledger import Record
-from benchmarks.reproduce.figure import Figure, Panel
-from benchmarks.reproduce.table import Entrant
+from manylabel.data import Dataset
 from manylabel.evaluation import Run
 from manylabel.evaluation.plots import (
     COLOURS,
+    check_matplotlib,
     draw_curve,
     draw_ranked,
     draw_rows,
@@ -21,166 +19,154 @@ from manylabel.evaluation.plots import (
 )
 from manylabel.evaluation.profile import Profile
 
-PANEL_SIZE = 4.6, 3.4
-N_COLUMNS = 3
+__all__ = ["Panel", "check_matplotlib", "write"]
+
 MARKERS = "os^Dv"
-Records = Mapping[str, Record]
+FILLED, HOLLOW = "ov", "^sDP"  # when colours have been used up, the next
+Point = tuple[float, float]
 
 
-def draw(
-    figure: Figure, records: Records, catalogue: Catalogue, path: Path
-) -> Path | None:
-    """Draw what there is of a figure; return the file, or None if there is nothing."""
-    panels = [
-        each for each in figure.panels if _is_ready(figure, each, records, catalogue)
-    ]
-    if not panels:
-        return None
-    n_columns = min(N_COLUMNS, len(panels))
-    n_rows = math.ceil(len(panels) / n_columns)
+class Panel(NamedTuple):
+    """A part of a figure: its title, and what draws on its axes."""
 
-    def draw_panels(canvas: Any) -> None:
-        grid = canvas.subplots(n_rows, n_columns, squeeze=False).ravel()
+    title: str
+    draw: Callable[[Any], None]
+
+
+def write(
+    path: Path,
+    title: str,
+    panels: Sequence[Panel],
+    *,
+    n_columns: int = 3,
+    size: tuple[float, float] = (4.6, 3.4),
+    shared: bool = False,
+) -> Path:
+    """Draw panels in rows; return the file.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write.
+    title : str
+        What stands above all panels.
+    panels : sequence of Panel
+        The panels, row by row.
+    n_columns : int, default=3
+        How many stand beside each other at most.
+    size : tuple of float, default=(4.6, 3.4)
+        Inches of a panel.
+    shared : bool, default=False
+        Whether panels beside and above each other share their axes, and all panels one
+        legend beneath.
+    """
+    n_columns = min(n_columns, len(panels))
+    n_rows = ceil(len(panels) / n_columns)
+    sharing = {"sharex": "col", "sharey": "row"} if shared else {}
+
+    def fill(figure: Any) -> None:
+        grid = figure.subplots(n_rows, n_columns, squeeze=False, **sharing).ravel()
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
         for axes, panel in zip(grid, panels, strict=False):
-            DRAWN[figure.kind](axes, panel, records, catalogue)
-            axes.set_title(panel.title or _sole(panel.data), fontsize=12)
+            panel.draw(axes)
+            axes.set_title(panel.title, fontsize=12)
             axes.grid(True, alpha=0.3)
+        if shared:
+            known = grid[0].get_legend_handles_labels()
+            figure.legend(*known, loc="outside lower center", ncols=4, fontsize=9)
 
-    width, height = PANEL_SIZE
-    size = max(6, width * n_columns), height * n_rows + 0.4
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_figure(path, size, figure.title, draw_panels)
+    across, down = size
+    write_figure(path, (max(6, across * n_columns), down * n_rows + 0.4), title, fill)
     return path
 
 
-def _sole(names: tuple[str, ...]) -> str:
-    """Return the name of a panel's data set, if it shows a single one."""
-    return names[0] if len(names) == 1 else ""
+def draw_means(axes: Any, lines: Mapping[str, Sequence[Any]], metric: str) -> None:
+    """Draw running means of several runs, with bands of one standard error.
 
-
-def _is_ready(
-    figure: Figure, panel: Panel, records: Records, catalogue: Catalogue
-) -> bool:
-    """Return whether all that a panel shows is at hand."""
-    if figure.kind == "frequencies":
-        return not any(catalogue[name].missing for name in panel.data)
-    return any(
-        _of(panel, data, entrant, records)
-        for data in panel.data
-        for entrant in panel.table.entrants
-    )
-
-
-def _of(panel: Panel, data: str, entrant: Entrant, records: Records) -> list[Record]:
-    """Return the finished runs of a cell."""
-    keys = [each.key for each in panel.table.trials(data, entrant, panel.metric)]
-    return [records[key] for key in keys if key in records]
-
-
-def _curves(axes: Any, panel: Panel, records: Records, catalogue: Catalogue) -> None:
-    """Draw running means with bands of one standard error."""
-    for number, (name, (entrant, *_)) in enumerate(panel.lines().items()):
-        runs = _of(panel, panel.data[0], entrant, records)
-        if not runs:
-            continue
-        curves = np.array([run["curves"][panel.metric] for run in runs])[:, :, None]
-        rows = np.array(runs[0]["curves"]["rows"])
-        run = Run((panel.metric,), rows, curves, curves, seconds=1.0)
-        draw_curve(axes, run, panel.metric, name, number)
-    axes.set_xlabel("rows")
-    axes.set_ylabel(f"mean {panel.metric} loss so far")
-    axes.xaxis.set_major_formatter("{x:,g}")
+    Parameters
+    ----------
+    axes : matplotlib axes
+        Where.
+    lines : mapping of str to sequence of dict
+        By name, the curves of each run: ``rows``, and means up to these by metric.
+    metric : str
+        Which of them.
+    """
+    for number, (name, runs) in enumerate(lines.items()):
+        if runs:
+            means = np.array([curves[metric] for curves in runs])[:, :, None]
+            rows = np.array(runs[0]["rows"])
+            run = Run((metric,), rows, means, means, seconds=1.0)
+            draw_curve(axes, run, metric, name, number)
+    axes.set(xlabel="rows", ylabel=f"mean {metric} loss so far")
+    axes.xaxis.set_major_formatter("{x:,.10g}")
     axes.legend(fontsize=8)
 
 
-def _mean(runs: list[Record], metric: str) -> float:
-    return float(np.mean([run["values"][metric] for run in runs]))
-
-
-def _points(axes: Any, panel: Panel, records: Records, catalogue: Catalogue) -> None:
-    """Draw one metric against another, a line through the points of a sweep."""
-    for number, (name, entrants) in enumerate(panel.lines().items()):
-        found = [_of(panel, panel.data[0], entrant, records) for entrant in entrants]
-        points = [
-            (_mean(runs, panel.x), _mean(runs, panel.metric)) for runs in found if runs
-        ]
+def draw_lines(
+    axes: Any, lines: Mapping[str, Sequence[Point]], legend: str | None = None
+) -> None:
+    """Draw a line through the points of each name, over a logarithmic axis."""
+    for number, (name, points) in enumerate(lines.items()):
         if points:
-            _line(axes, sorted(points), name, number)
-    _caption(axes, panel.x, panel.metric)
-
-
-def _sizes(axes: Any, panel: Panel, records: Records, catalogue: Catalogue) -> None:
-    """Draw a metric against the number of noisy features of generated sets."""
-    for number, (name, (entrant, *_)) in enumerate(panel.lines().items()):
-        found = {data: _of(panel, data, entrant, records) for data in panel.data}
-        points = [
-            (catalogue[data].noisy, _mean(runs, panel.metric))
-            for data, runs in found.items()
-            if runs
-        ]
-        if points:
-            _line(axes, sorted(points), name, number)
-    _caption(axes, "noisy features", panel.metric)
-    axes.set_xticks([catalogue[data].noisy for data in panel.data])
-
-
-def _line(axes: Any, points: list[Any], name: str, number: int) -> None:
-    look = {"marker": MARKERS[number % len(MARKERS)], "color": COLOURS[number]}
-    axes.plot(*np.transpose(points), label=name, linewidth=1.8, **look)
-
-
-def _caption(axes: Any, x: str, y: str) -> None:
-    axes.set(xscale="log", xlabel=x, ylabel=f"test {y} (%)")
-    axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_formatter("{x:,g}")
+            look = {"marker": MARKERS[number % len(MARKERS)], "color": _colour(number)}
+            axes.plot(*np.transpose(points), label=name, linewidth=1.8, **look)
+    axes.set(xscale="log")
+    axes.xaxis.set_major_formatter("{x:,.10g}")
     axes.xaxis.set_minor_formatter("")
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, title=legend)
 
 
-def _bars(axes: Any, panel: Panel, records: Records, catalogue: Catalogue) -> None:
-    """Draw a metric of each learner, in groups of data sets, on a logarithmic axis."""
-    lines = panel.lines()
-    width = 0.8 / len(lines)
-    shown = [
-        data
-        for data in panel.data
-        if any(_of(panel, data, entrant, records) for entrant in panel.table.entrants)
-    ]
-    for number, (name, (entrant, *_)) in enumerate(lines.items()):
-        found = {data: _of(panel, data, entrant, records) for data in shown}
-        bars = [
-            (place + (number - (len(lines) - 1) / 2) * width, _mean(runs, panel.metric))
-            for place, runs in enumerate(found.values())
-            if runs
-        ]
-        if bars:
-            colour = COLOURS[number % len(COLOURS)]
-            axes.bar(*np.transpose(bars), width, label=name, color=colour)
-    axes.set_xticks(range(len(shown)), shown)
-    axes.set(yscale="log", ylabel=panel.metric.replace("_", " "))
+def draw_points(
+    axes: Any, points: Mapping[str, Point], filled: Iterable[str] = ()
+) -> None:
+    """Draw a point for each name, ours filled, over a logarithmic axis."""
+    ours = set(filled)
+    for markers, is_ours in ((FILLED, True), (HOLLOW, False)):
+        team = [name for name in points if (name in ours) is is_ours]
+        for number, name in enumerate(team):
+            colour = _colour(number)
+            axes.plot(
+                *points[name],
+                label=name,
+                linestyle="",
+                marker=markers[number // len(COLOURS)],
+                markersize=9,
+                color=colour,
+                markerfacecolor=colour if is_ours else "white",
+                markeredgewidth=1.8,
+            )
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:,.10g}")
+
+
+def draw_bars(axes: Any, bars: Mapping[str, Mapping[str, float]], label: str) -> None:
+    """Draw, by name, a bar in each group, on a logarithmic axis."""
+    groups = list(dict.fromkeys(group for each in bars.values() for group in each))
+    width = 0.8 / len(bars)
+    for number, (name, heights) in enumerate(bars.items()):
+        offset = (number - (len(bars) - 1) / 2) * width
+        places = [groups.index(group) + offset for group in heights]
+        colour = _colour(number)
+        axes.bar(places, list(heights.values()), width, label=name, color=colour)
+    axes.set_xticks(range(len(groups)), groups)
+    axes.set(yscale="log", ylabel=label)
     axes.set_axisbelow(True)
     axes.legend(fontsize=8)
 
 
-def _frequencies(
-    axes: Any, panel: Panel, records: Records, catalogue: Catalogue
-) -> None:
+def draw_frequencies(axes: Any, parts: Iterable[Dataset], what: str) -> None:
     """Draw how often labels or sets of labels occur, or how many labels rows have."""
-    profile = Profile(catalogue[panel.data[0]].parts.values())
-    if panel.metric == "rows":
+    profile = Profile(parts)
+    if what == "rows":
         draw_rows(axes, profile)
-    elif panel.metric == "labelsets":
+    elif what == "labelsets":
         draw_ranked(axes, profile.labelset_counts, "set of labels")
     else:
         draw_ranked(axes, profile.label_counts, "label")
 
 
-DRAWN: dict[str, Callable[[Any, Panel, Records, Catalogue], None]] = {
-    "curves": _curves,
-    "points": _points,
-    "sizes": _sizes,
-    "bars": _bars,
-    "frequencies": _frequencies,
-}
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]

@@ -1,47 +1,77 @@
-"""Runs trials side by side; what is finished is written down and never run again."""
+"""Runs jobs; what is finished is written down and never run again."""
 
-import time
-import warnings
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from dataclasses import asdict, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from joblib import Parallel, delayed
 
-from benchmarks.catalogue import Catalogue, source
+import manylabel
 from benchmarks.ledger import Ledger, Record
 from benchmarks.machine import commit, machine
-from benchmarks.reproduce.protocols import PROTOCOLS
-from benchmarks.reproduce.trial import Trial
-from benchmarks.source import few_rows
-from manylabel._version import __version__
 
 Watch = Callable[[int, int, Record], None]
-STAGE = few_rows()
-_rehearsed: set[str] = set()  # in this process
+
+
+class Failure(Exception):
+    """Why a run has no figures, in a sentence.
+
+    Parameters
+    ----------
+    reason : str
+        The sentence.
+    limit : float or None, default=None
+        The CPU seconds that it had, if they were not enough.
+    """
+
+    def __init__(self, reason: str, limit: float | None = None) -> None:
+        super().__init__(reason)
+        self.limit = limit
+
+
+class Job(Protocol):
+    """What can be run."""
+
+    @property
+    def key(self) -> str:
+        """What tells its run from others."""
+
+    @property
+    def group(self) -> Hashable:
+        """What it shares with jobs that are left out once it has failed."""
+
+    @property
+    def about(self) -> Record:
+        """What its line says of it beside the figures."""
+
+
+J = TypeVar("J", bound=Job)
 
 
 def run(
-    trials: Iterable[Trial],
+    jobs: Iterable[J],
+    perform: Callable[[J], Record],
     ledger: Ledger,
     *,
-    catalogue: Catalogue,
-    n_jobs: int | None = None,
+    limit: float = 0,
+    n_jobs: int | None = 1,
     watch: Watch | None = None,
 ) -> list[Record]:
     """Run what is not finished yet; return the runs that failed.
 
     Parameters
     ----------
-    trials : iterable of Trial
-        What to run. Trials that several tables share are run once.
+    jobs : iterable of Job
+        What to run, in this order; what occurs twice is run once.
+    perform : callable
+        Takes a job; returns its ``values`` and what else is to be kept, or raises
+        Failure.
     ledger : Ledger
         What is finished, and where more is written down.
-    catalogue : Catalogue
-        The data sets.
-    n_jobs : int or None, default=None
+    limit : float, default=0
+        The CPU seconds that a job has: one that had as many before is not tried again.
+        Other failures are not written down, so they are tried again the next time.
+    n_jobs : int or None, default=1
         Processes at a time.
     watch : callable or None, default=None
         Called after each run with how many are done, how many there are, and the run.
@@ -49,53 +79,57 @@ def run(
     Returns
     -------
     list of dict
-        Runs that ended in an error, which has a sentence in each. They are not written
-        down, so they are tried again the next time.
+        The first failure of each group, with its sentence as ``failure``.
     """
-    waiting = {trial.key: trial for trial in trials if trial.key not in ledger.records}
-    # One data set after the other, so that each worker reads it once.
-    order = sorted(waiting.values(), key=lambda trial: trial.data)
+    once = {job.key: job for job in jobs}
+    waiting = {
+        key: job
+        for key, job in once.items()
+        if not _is_settled(ledger.records.get(key, {}), limit)
+    }
+    failed: dict[Hashable, Record] = {}
+    left_out: list[str] = []
+
+    def still_open() -> Iterator[Any]:
+        for key, job in once.items():
+            if key not in waiting:
+                if "failure" in ledger.records[key]:
+                    failed.setdefault(job.group, ledger.records[key])
+            elif job.group in failed:
+                left_out.append(key)
+            else:
+                yield delayed(_record)(job, perform)
+
     team = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    failed: list[Record] = []
-    place = catalogue.folder, catalogue.path
-    ended = team(delayed(perform)(trial, *place) for trial in order)
-    for number, record in enumerate(ended, start=1):
-        if "error" in record:
-            failed.append(record)
-        else:
+    for number, record in enumerate(team(still_open()), start=1):
+        if "failure" in record:
+            failed.setdefault(waiting[record["key"]].group, record)
+        if "values" in record or "limit" in record:
             ledger.append(record)
         if watch is not None:
-            watch(number, len(order), record)
-    return failed
+            watch(number + len(left_out), len(waiting), record)
+    return list(failed.values())
 
 
-def rehearse(trial: Trial) -> None:
-    """Run a trial on a few rows, so that no run is timed with compiling its kernels."""
-    if trial.key not in _rehearsed:
-        _rehearsed.add(trial.key)
-        with suppress(Exception), warnings.catch_warnings():  # few rows may be too few
-            warnings.simplefilter("ignore")
-            PROTOCOLS[trial.protocol](trial, STAGE)
+def _is_settled(record: Record, limit: float) -> bool:
+    """Tell whether a run is finished, or was ended by a limit that was no shorter."""
+    return "values" in record or record.get("limit", -1) >= limit
 
 
-def perform(trial: Trial, folder: Path, path: Path) -> Record:
-    """Return the record of one run on data of a folder, catalogued in a file."""
-    record = {"key": trial.key} | asdict(trial)
-    rehearse(replace(trial, data=STAGE.name, seed=0))
-    start = time.perf_counter()
+def _record(job: J, perform: Callable[[J], Record]) -> Record:
+    """Return the line of a run, whatever becomes of it."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of labels that no row has, and the like
-            data = source(folder, path, trial.data)
-            outcome = PROTOCOLS[trial.protocol](trial, data)
-    except Exception as error:
-        return record | {"error": f"{type(error).__name__}: {error}"}
-    return record | {
-        "values": {name: float(value) for name, value in outcome.values.items()},
-        "curves": outcome.curves,
-        "seconds": round(time.perf_counter() - start, 3),
+        outcome = perform(job)
+    except Failure as failure:
+        outcome = {"failure": str(failure)}
+        if failure.limit is not None:
+            outcome["limit"] = failure.limit
+    return {
+        "key": job.key,
+        **job.about,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "version": __version__,
+        "version": manylabel.__version__,
         "commit": commit(),
         "machine": machine(),
+        **outcome,
     }

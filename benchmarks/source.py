@@ -11,7 +11,6 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import scale
 
-from manylabel._typing import Array, Floats
 from manylabel.data import Dataset, make_corpus, read
 
 
@@ -73,10 +72,10 @@ class Source:
         return X, sp.vstack([part.Y for part in parts], format="csr")
 
     @cached_property
-    def spread(self) -> tuple[Floats, sp.csr_array]:
+    def spread(self) -> tuple[np.ndarray, sp.csr_array]:
         """All rows, dense, each feature scaled to [0, 1]."""
         X, Y = self.whole
-        dense: Array = X.toarray().astype(float)
+        dense: np.ndarray = X.toarray().astype(float)
         low, high = dense.min(axis=0), dense.max(axis=0)
         return (dense - low) / np.where(high > low, high - low, 1), Y
 
@@ -131,6 +130,6 @@ def crossed(
     return parts[0].astype(np.float32), parts[1].astype(np.float32), train, test
 
 
-def _first_column(path: Path) -> Array:
-    column: Array = np.loadtxt(path, dtype=np.int64, usecols=0, ndmin=1)
+def _first_column(path: Path) -> np.ndarray:
+    column: np.ndarray = np.loadtxt(path, dtype=np.int64, usecols=0, ndmin=1)
     return column

@@ -5,16 +5,17 @@ from typing import Annotated
 
 import typer
 
-from benchmarks import options
+from benchmarks import options, page
 from benchmarks.console import note, say
 from benchmarks.growth import curves, report
-from manylabel.evaluation.plots import check_matplotlib
+from benchmarks.ledger import Ledger, Record
+from benchmarks.plots import check_matplotlib
 
 Out = Annotated[
     Path,
     typer.Option(
         metavar="DIR",
-        help="Where growth.md goes, and beside it the plots and growth.jsonl.",
+        help="Where growth.md goes, and beside it the plots and runs.jsonl.",
     ),
 ]
 Quick = Annotated[
@@ -22,16 +23,36 @@ Quick = Annotated[
 ]
 
 
-def growth(out: Out = Path("results"), *, quick: Quick = False) -> None:
+def growth(
+    out: Out = Path("results"),
+    *,
+    quick: Quick = False,
+    publish: options.Publish = False,
+) -> None:
     """Measure how our cost grows with rows, features and labels, which takes hours.
 
-    Every point is measured in a process of its own, and is a line of
-    results/growth.jsonl: stop when you like and go on with the same command.
+    A finished point is a line of results/runs.jsonl and is never repeated: stop when
+    you like and go on with the same command.
 
     Example: python -m benchmarks growth --quick
     """
     check_matplotlib()
     options.check_out(out)
-    lines = curves.measure(out / "growth.jsonl", quick=quick, tell=note)
+    lines = curves.measure(Ledger(out / "runs.jsonl"), quick=quick, watch=_tell)
     say(report.write_targets(lines))
-    note(f"note: wrote {report.publish(lines, out, quick=quick)}.")
+    folder = page.PUBLISHED if publish else out
+    note(f"note: wrote {report.write_pages(lines, folder, quick=quick)}.")
+
+
+def _tell(done: int, total: int, line: Record) -> None:
+    """Say what a point takes, as it ends."""
+    sizes = ", ".join(f"{line[name]:,} {name}" for name in curves.USUAL)
+    where = f"{done} of {total}, {line['learner']}, {sizes}"
+    if "failure" in line:
+        note(f"note: {where}: {line['failure']}.")
+        return
+    values = line["values"]
+    note(
+        f"{where}: {values['fit_seconds']:.2f} s, {values['rank_microseconds']:.1f} us "
+        f"a row, {values['fit_megabytes']:.0f} MB"
+    )

@@ -1,22 +1,22 @@
-"""How time and memory grow with rows, with features and with labels.
+"""What is measured: curves, each of one learner while one size grows.
 
-One size grows at a time, the words and labels of a row stay as many. Every point is
-measured in a process of its own, one after another, and is a line of JSON in a file: a
-point that is there is not measured again. ``growth_page`` shows the lines.
+The words and labels of a row stay as many. Every point is measured in a process of its
+own, one after another.
 """
 
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryDirectory
 
 from benchmarks.growth.point import LEARNERS, write_corpus
 from benchmarks.ledger import Ledger, Record
 from benchmarks.limits import run_limited
-from benchmarks.machine import commit, machine
-from manylabel._version import __version__
+from benchmarks.runner import Watch, run
 
 USUAL = {"rows": 16_000, "features": 20_000, "labels": 1_000}
 SIZES = {
@@ -35,94 +35,93 @@ MOST_SECONDS = 1_200  # CPU time of a point; a curve ends with one that takes lo
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def measure(
-    out: Path, *, quick: bool = False, tell: Callable[[str], None] = lambda _: None
-) -> list[Record]:
-    """Measure the points that a file does not have yet; return all lines.
+@dataclass(frozen=True)
+class Point:
+    """A learner at one size.
 
     Parameters
     ----------
-    out : Path
-        The file of JSON lines; made when the first point is measured.
+    learner : str
+        The class.
+    grows : str
+        Which of the sizes grows along its curve.
+    rows, features, labels : int
+        The sizes.
+    """
+
+    learner: str
+    grows: str
+    rows: int
+    features: int
+    labels: int
+
+    @property
+    def key(self) -> str:
+        """What tells a finished run from others."""
+        return " ".join(["growth", *map(str, vars(self).values())])
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """Its curve, which ends with a point that fails."""
+        return self.learner, self.grows
+
+    @property
+    def about(self) -> Record:
+        """What was measured."""
+        return dict(vars(self))
+
+
+def measure(
+    ledger: Ledger, *, quick: bool = False, watch: Watch | None = None
+) -> list[Record]:
+    """Measure the points that are not finished yet; return all lines.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The finished points, among other runs.
     quick : bool, default=False
         Take two small sizes of each kind.
-    tell : callable, default=silent
-        Called with a sentence after each point.
+    watch : callable or None, default=None
+        Called after each point, as by ``runner.run``.
 
     Returns
     -------
     list of dict
-        For each point the learner, what grows, the sizes and the figures, or the
-        ``reason`` why there are none.
+        For each point the learner, what grows, the sizes, and the ``values`` or the
+        ``failure`` why there are none.
     """
-    ledger = Ledger(out)
+    points = [p for curve in curves(QUICK_SIZES if quick else SIZES) for p in curve]
     with TemporaryDirectory() as folder:
-        for curve in curves(QUICK_SIZES if quick else SIZES):
-            for point in curve:
-                if point["key"] not in ledger.records:
-                    ledger.append(_measured(point, Path(folder)))
-                    tell(_sentence(ledger.records[point["key"]]))
-                if "reason" in ledger.records[point["key"]]:
-                    break
-    return list(ledger.records.values())
+        task = partial(perform, folder=Path(folder))
+        failed = run(points, task, ledger, limit=MOST_SECONDS, watch=watch)
+    lines = {line["key"]: line for line in failed} | ledger.records
+    return [line for line in lines.values() if "grows" in line]
 
 
-def curves(sizes: Mapping[str, Sequence[int]]) -> Iterator[list[Record]]:
+def curves(sizes: Mapping[str, Sequence[int]]) -> Iterator[list[Point]]:
     """Return the points of each curve, by what grows and by learner.
 
     Examples
     --------
-    >>> [point["key"] for point in next(curves({"rows": (10, 20)}))]
-    ['OneVsRest rows 10 20000 1000', 'OneVsRest rows 20 20000 1000']
+    >>> [point.key for point in next(curves({"rows": (10, 20)}))]
+    ['growth OneVsRest rows 10 20000 1000', 'growth OneVsRest rows 20 20000 1000']
     """
     for grows, values in sizes.items():
         for learner in LEARNERS:
             usual = dict(USUAL)
             if grows == "labels":
                 usual["rows"] = FEWER_ROWS.get(learner, usual["rows"])
-            yield [_point(learner, grows, usual | {grows: value}) for value in values]
+            yield [Point(learner, grows, **usual | {grows: size}) for size in values]
 
 
-def _point(learner: str, grows: str, sizes: Mapping[str, int]) -> Record:
-    key = " ".join([learner, grows, *map(str, sizes.values())])
-    return {"key": key, "learner": learner, "grows": grows, **sizes}
-
-
-def _measured(point: Record, folder: Path) -> Record:
-    """Return a point with its figures, or the reason why there are none."""
-    data = folder / "-".join(str(point[name]) for name in USUAL)
+def perform(point: Point, folder: Path) -> Record:
+    """Return what a process of its own found; the corpora stay in the folder."""
+    data = folder / f"{point.rows}-{point.features}-{point.labels}"
     if not data.exists():
-        write_corpus(point, data)
-    made_by = {"version": __version__, "commit": commit(), "machine": machine()}
-    return point | _run(point, data, folder / "figures.json") | made_by
-
-
-def _run(point: Record, data: Path, figures: Path) -> Record:
-    """Return what a process of its own found, or why it did not."""
-    command = [sys.executable, "-m", "benchmarks.growth.point"]
-    with TemporaryFile() as told:
-        try:
-            status = run_limited(
-                [*command, json.dumps(point), str(data), str(figures)],
-                MOST_SECONDS,
-                stderr=told,
-                env=os.environ | ONE_THREAD,
-            )
-        except TimeoutError:
-            return {"reason": f"more than {MOST_SECONDS} s"}
-        told.seek(0)
-        said = told.read().decode(errors="replace").strip().splitlines()
-    if status:
-        return {"reason": said[-1] if said else f"ended with {status}"}
-    found: Record = json.loads(figures.read_text())
-    return found
-
-
-def _sentence(line: Record) -> str:
-    sizes = ", ".join(f"{line[name]:,} {name}" for name in USUAL)
-    if "reason" in line:
-        return f"{line['learner']}, {sizes}: {line['reason']}"
-    return (
-        f"{line['learner']}, {sizes}: {line['fit_seconds']:.2f} s, "
-        f"{line['rank_microseconds']:.1f} us a row, {line['fit_megabytes']:.0f} MB"
-    )
+        write_corpus(point.about, data)
+    figures = folder / "figures.json"
+    program = [sys.executable, "-m", "benchmarks.growth.point"]
+    job = [json.dumps(point.about), str(data), str(figures)]
+    run_limited([*program, *job], MOST_SECONDS, os.environ | ONE_THREAD)
+    return {"values": json.loads(figures.read_text())}

@@ -1,8 +1,8 @@
 """What it takes to train and to predict at one size, in a process of its own.
 
-``growth`` runs ``python -m benchmarks.growth.point POINT FOLDER FILE``, as
-memory that a process once had is seldom given back: in one process, every peak would be
-that of the largest size so far.
+``curves`` runs ``python -m benchmarks.growth.point POINT FOLDER FILE``, as memory that
+a process once had is seldom given back: in one process, every peak would be that of the
+largest size so far.
 """
 
 import json
@@ -16,7 +16,6 @@ from typing import Any
 import scipy.sparse as sp
 
 from benchmarks.ledger import Record
-from manylabel._typing import CSR
 from manylabel.baselines import OneVsRest
 from manylabel.budget import AnnotationTree, PowersetTree
 from manylabel.data import make_corpus
@@ -38,7 +37,7 @@ LEARNERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }
 
 
-def corpus(rows: int, features: int, labels: int) -> tuple[CSR, CSR]:
+def corpus(rows: int, features: int, labels: int) -> tuple[Any, Any]:
     """Return data of which a row has as many words and labels at any size."""
     made = make_corpus(rows, features, labels, propensity=1.0)
     return made.X, made.Y
@@ -52,7 +51,7 @@ def write_corpus(point: Record, folder: Path) -> None:
     sp.save_npz(folder / "Y.npz", Y, compressed=False)
 
 
-def measured(point: Record, folder: Path) -> dict[str, float]:
+def measure(point: Record, folder: Path) -> dict[str, float]:
     """Return CPU seconds, and megabytes at the peak beyond those of an idle process."""
     learner, parameters = LEARNERS[point["learner"]]
     tiny = corpus(300, point["features"], point["labels"])  # compile, at these widths
@@ -111,5 +110,5 @@ def _forget_peak() -> None:
 
 
 if __name__ == "__main__":
-    figures = measured(json.loads(sys.argv[1]), Path(sys.argv[2]))
+    figures = measure(json.loads(sys.argv[1]), Path(sys.argv[2]))
     Path(sys.argv[3]).write_text(json.dumps(figures))

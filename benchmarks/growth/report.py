@@ -1,19 +1,17 @@
 """How cost grows, in words and figures, from the lines that ``curves`` measured."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import page, plots
 from benchmarks.growth.curves import FEWER_ROWS, USUAL
 from benchmarks.growth.point import LEARNERS, N_TEST
 from benchmarks.ledger import Record
-from benchmarks.peers.report import tell_runs
-from manylabel.data.writing import replacing_text
-from manylabel.evaluation.plots import COLOURS, write_figure
 
 MEASURES = {
     "fit_seconds": "training, CPU seconds",
@@ -49,17 +47,19 @@ grows deeper with the labels: `predict` reads past decisions that the features o
 do not touch; `predict_topk` follows ten paths through all of them."""
 
 
-def publish(lines: Sequence[Record], out: Path, *, quick: bool) -> Path:
+def write_pages(lines: Sequence[Record], folder: Path, *, quick: bool) -> Path:
     """Write ``growth.md`` and a plot for each size that grows; return the page."""
-    out.mkdir(parents=True, exist_ok=True)
-    page, pictures = out / "growth.md", draw(lines, out)
-    with replacing_text(page) as text:
-        text.write(write_page(lines, [path.name for path in pictures], quick=quick))
-    return page
+    pictures = {
+        grows: draw(lines, grows, folder / f"growth-{grows}.png").name
+        for grows in USUAL
+        if any(line["grows"] == grows for line in lines)
+    }
+    text = write_page(lines, pictures, quick=quick)
+    return page.write(folder / "growth.md", text)
 
 
 def write_page(
-    lines: Sequence[Record], pictures: Sequence[str] = (), *, quick: bool = False
+    lines: Sequence[Record], pictures: Mapping[str, str], *, quick: bool = False
 ) -> str:
     """Return the page as Markdown: targets, and a table for each size that grows.
 
@@ -67,53 +67,43 @@ def write_page(
     ----------
     lines : sequence of dict
         What ``curves.measure`` returned.
-    pictures : sequence of str, default=()
-        The files of the plots.
+    pictures : mapping of str to str
+        The files of the plots, by what grows.
     quick : bool, default=False
         Whether the sizes are those of a hurry.
     """
-    fewer = " and ".join(f"{name} has {n:,} rows" for name, n in FEWER_ROWS.items())
     introduction = INTRODUCTION.format(
         words=21,
         usual=", ".join(f"{size:,} {name}" for name, size in USUAL.items()),
-        fewer=fewer,
+        fewer=" and ".join(f"{name} has {n:,} rows" for name, n in FEWER_ROWS.items()),
         n_test=N_TEST,
     )
-    command = f"python -m benchmarks growth{' --quick' if quick else ''}"
-    parts = ["# How cost grows", introduction, f"```console\n$ {command}\n```"]
-    parts += [tell_runs(lines), "## Targets", write_targets(lines), REASONS]
-    for grows in USUAL:
+    parts = ["## Targets", write_targets(lines), REASONS]
+    for grows, picture in pictures.items():
         parts += [f"## With {grows}", _table(lines, grows)]
-        parts += [
-            f"![growth with {grows}]({name})" for name in pictures if grows in name
-        ]
-    return "\n\n".join(parts) + "\n"
+        parts.append(page.picture(f"growth with {grows}", picture))
+    command = f"python -m benchmarks growth{' --quick' if quick else ''}"
+    done = [line for line in lines if "values" in line]
+    return page.compose("How cost grows", introduction, command, done, parts)
 
 
-def draw(lines: Iterable[Record], folder: Path) -> list[Path]:
-    """Draw a figure for each size that grows; return the files.
+def draw(lines: Sequence[Record], grows: str, path: Path) -> Path:
+    """Draw all measures against a size, a line for each learner; return the file."""
 
-    Parameters
-    ----------
-    lines : iterable of dict
-        What ``curves.measure`` returned.
-    folder : Path
-        Where ``growth-rows.png`` and the like are written.
+    def draw_panel(measure: str, axes: Any) -> None:
+        found = {}
+        for learner in LEARNERS:
+            points = _points(_curve(lines, learner, grows), grows, measure)
+            if points:
+                found[f"{learner}: {exponent(*zip(*points, strict=True)):.2f}"] = points
+        plots.draw_lines(axes, found, legend="exponent")
+        axes.set(yscale="log", xlabel=grows)
 
-    Returns
-    -------
-    list of Path
-        The files.
-    """
-    lines, paths = list(lines), []
-    for grows in USUAL:
-        curves = {name: _curve(lines, name, grows) for name in LEARNERS}
-        if not any(curves.values()):  # not measured yet
-            continue
-        paths.append(folder / f"growth-{grows}.png")
-        panels = partial(_draw, curves=curves, grows=grows)
-        write_figure(paths[-1], (19, 9), f"How cost grows with {grows}", panels)
-    return paths
+    panels = [
+        plots.Panel(words, partial(draw_panel, measure))
+        for measure, words in MEASURES.items()
+    ]
+    return plots.write(path, f"How cost grows with {grows}", panels, size=(6.3, 4.3))
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
@@ -135,27 +125,38 @@ def _curve(lines: Iterable[Record], learner: str, grows: str) -> list[Record]:
     return sorted(found, key=lambda line: line[grows])
 
 
-def _power(curve: Sequence[Record], grows: str, measure: str) -> float:
-    done = [line for line in curve if "reason" not in line]
-    return exponent([d[grows] for d in done], [d[measure] for d in done])
+def _points(
+    curve: Iterable[Record], grows: str, measure: str
+) -> list[tuple[float, float]]:
+    """Return sizes and figures of the points that have any."""
+    return [
+        (line[grows], line["values"][measure]) for line in curve if "values" in line
+    ]
+
+
+def _power(curve: Iterable[Record], grows: str, measure: str) -> float:
+    points = _points(curve, grows, measure)
+    return exponent(*zip(*points, strict=True)) if points else math.nan
 
 
 def _table(lines: Sequence[Record], grows: str) -> str:
     """Return the figures of all learners, and how they grow."""
     sizes = sorted({line[grows] for line in lines if line["grows"] == grows})
-    heads = ["learner", "", *(f"{size:,}" for size in sizes), "exponent"]
-    rows = [heads, ["---", "---", *["---:"] * (len(sizes) + 1)]]
+    rows = []
     for learner in LEARNERS:
         curve = {line[grows]: line for line in _curve(lines, learner, grows)}
         for measure, words in MEASURES.items() if curve else ():
             cells = [_cell(curve.get(size, {}), measure) for size in sizes]
-            power = _power(list(curve.values()), grows, measure)
+            power = _power(curve.values(), grows, measure)
             rows.append([learner, words, *cells, f"{power:.2f}"])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    head = ["learner", "", *(f"{size:,}" for size in sizes), "exponent"]
+    return page.table(head, rows, n_words=2)
 
 
 def _cell(line: Record, measure: str) -> str:
-    return _short(line[measure]) if measure in line else line.get("reason", "")
+    if "values" in line:
+        return _short(line["values"][measure])
+    return str(line.get("failure", ""))
 
 
 def _short(value: float) -> str:
@@ -165,12 +166,12 @@ def _short(value: float) -> str:
 
 def write_targets(lines: Sequence[Record]) -> str:
     """Return what was to be reached, and what was."""
-    rows = ["| target | learner | found | |", "| --- | --- | ---: | --- |"]
+    rows = []
     for target, learner, found, limit in _found(lines):
         if not math.isnan(found):
             verdict = "held" if found <= limit else f"missed: {_short(limit)} at most"
-            rows.append(f"| {target} | {learner} | {_short(found)} | {verdict} |")
-    return "\n".join(rows)
+            rows.append([target, learner, _short(found), verdict])
+    return page.table(["target", "learner", "found", "verdict"], rows)
 
 
 def _found(lines: Sequence[Record]) -> Iterator[tuple[str, str, float, float]]:
@@ -180,32 +181,18 @@ def _found(lines: Sequence[Record]) -> Iterator[tuple[str, str, float, float]]:
             power = _power(_curve(lines, learner, grows), grows, "fit_seconds")
             yield f"power of {grows} in training time", learner, power, MOST_POWER
     for learner in LOGARITHMIC:
-        curve = _curve(lines, learner, "labels")
-        done = [line for line in curve if "reason" not in line] or [{}]
-        first, last = done[0], done[-1]
-        for verb, measure in VERBS.items() if first is not last else ():
-            times = last[measure] / first[measure]
-            limit = math.log(last["labels"]) / math.log(first["labels"])
-            target = f"`{verb}`: times from {first['labels']:,} to {last['labels']:,}"
-            yield f"{target} labels; log grows {limit:.1f} times", learner, times, limit
+        for verb, measure in VERBS.items():
+            points = _points(_curve(lines, learner, "labels"), "labels", measure)
+            if len(points) > 1:
+                (few, first), (many, last) = points[0], points[-1]
+                limit = math.log(many) / math.log(few)
+                target = f"`{verb}`: times from {few:,} to {many:,} labels"
+                told = f"{target}; log grows {limit:.1f} times"
+                yield told, learner, last / first, limit
     for learner in LEARNERS:
-        done = [d for d in _curve(lines, learner, "labels") if "reason" not in d]
+        done = [each for each in _curve(lines, learner, "labels") if "values" in each]
         if done:
-            line = done[-1]
-            peak = max(line["fit_megabytes"], line["predict_megabytes"])
-            target = f"MB at {line['labels']:,} labels, all of the process"
-            yield target, learner, peak + line["idle_megabytes"], MOST_MEGABYTES
-
-
-def _draw(figure: Any, curves: dict[str, list[Record]], grows: str) -> None:
-    panels = figure.subplots(2, 3).flat
-    panels[len(MEASURES)].axis("off")
-    for axes, (measure, words) in zip(panels, MEASURES.items(), strict=False):
-        for (learner, curve), colour in zip(curves.items(), COLOURS, strict=False):
-            done = [line for line in curve if "reason" not in line]
-            points = [line[grows] for line in done], [line[measure] for line in done]
-            label = f"{learner}: {exponent(*points):.2f}"
-            axes.plot(*points, "o-", color=colour, linewidth=2, label=label)
-        axes.set(xscale="log", yscale="log", xlabel=grows, title=words)
-        axes.grid(True, alpha=0.3)
-        axes.legend(title="exponent", fontsize=9)
+            values = done[-1]["values"]
+            peak = max(values["fit_megabytes"], values["predict_megabytes"])
+            target = f"MB at {done[-1]['labels']:,} labels, all of the process"
+            yield target, learner, peak + values["idle_megabytes"], MOST_MEGABYTES

@@ -6,17 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks import options
+from benchmarks import options, page
 from benchmarks.catalogue import Catalogue
 from benchmarks.console import note, print_json, say
 from benchmarks.ledger import Ledger
 from benchmarks.peers import programme
 from benchmarks.peers.contest import Contest, plan
 from benchmarks.peers.programme import Peer, Programme, read_programme
-from benchmarks.peers.publishing import publish
 from benchmarks.peers.ratios import Result, compare, figures, gather, write_table
-from benchmarks.peers.report import Contents
-from manylabel.evaluation.plots import check_matplotlib
+from benchmarks.peers.report import Contents, write_pages
+from benchmarks.plots import check_matplotlib
 
 OURS = "manylabel"
 REMARKS = "remarks.md"  # beside peers.toml: what is known of where we lose
@@ -42,7 +41,7 @@ Out = Annotated[
     Path,
     typer.Option(
         metavar="DIR",
-        help="Where peers.md goes, and beside it the plots and peers.jsonl.",
+        help="Where peers.md goes, and beside it the plots and runs.jsonl.",
     ),
 ]
 Cache = Annotated[
@@ -62,11 +61,12 @@ def peers(
     out: Out = Path("results"),
     cache: Cache = Path("~/.cache/manylabel"),
     quick: Quick = False,
+    publish: options.Publish = False,
     json: options.Json = False,
 ) -> None:
     """Install peers, run them and us in turn on the same rows, and print the ratios.
 
-    A finished run is a line of results/peers.jsonl and is never repeated until the code
+    A finished run is a line of results/runs.jsonl and is never repeated until the code
     that it ran changes: stop when you like and go on with the same command. A peer that
     cannot be installed, fails or takes too long is reported with the reason. This needs
     a connection to install from.
@@ -81,19 +81,19 @@ def peers(
     catalogue = Catalogue(data)
     wanted = _wanted(all_of_them, sets, repeats, quick=quick)
     lost = _name_missing(catalogue, wanted)
-    contest = Contest(
-        Ledger(out / "peers.jsonl"), catalogue, cache.expanduser(), 60 * limit
-    )
+    contest = Contest(catalogue, cache.expanduser(), 60 * limit)
     bouts = plan(taking_part, {n: r for n, r in wanted.items() if n not in lost})
-    contest.run(bouts, _tell)
-    results = gather(bouts, contest.ledger.records, contest.failures)
+    ledger = Ledger(out / "runs.jsonl")
+    failed = contest.run(bouts, ledger, _tell)
+    results = gather(bouts, ledger.records, failed)
     if json:
         print_json(_figures(results))
     else:
         _show(results)
     command = _command(names or [], sets, repeats, quick=quick)
     contents = Contents(command, results, taking_part, lost, _remarks(programme.HOME))
-    note(f"note: wrote {publish(contents, out, ours=OURS)}.")
+    folder = page.PUBLISHED if publish else out
+    note(f"note: wrote {write_pages(contents, folder, ours=OURS)}.")
 
 
 def _chosen(programme: Programme, names: Sequence[str]) -> list[Peer]:
@@ -145,9 +145,9 @@ def _command(
     return " ".join([*parts, "--data DATA"])
 
 
-def _remarks(home: Path) -> list[str]:
+def _remarks(home: Path) -> str:
     path = home / REMARKS
-    return [path.read_text(encoding="utf-8")] if path.exists() else []
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _tell(done: int, total: int, record: Mapping[str, Any]) -> None:

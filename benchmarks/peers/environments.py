@@ -6,8 +6,10 @@ import sys
 import venv
 from pathlib import Path
 
+from benchmarks.limits import last_line
 from benchmarks.peers.folders import appearing
-from benchmarks.peers.programme import Peer, PeerError
+from benchmarks.peers.programme import Peer
+from benchmarks.runner import Failure
 
 PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
 PROGRAM = ("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")
@@ -30,7 +32,7 @@ class Environments:
 
         Raises
         ------
-        PeerError
+        Failure
             If it cannot be installed, with the last that was said about it.
         """
         if peer.is_installed:
@@ -52,11 +54,4 @@ def _install(program: Path, *packages: str, options: tuple[str, ...] = ()) -> No
     command = [str(program), *PIP, *options, *packages]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if done.returncode:
-        raise PeerError(f"cannot be installed: {last_line(done.stderr)}")
-
-
-def last_line(text: str) -> str:
-    """Return the last thing that a program said, without a full stop."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    last = lines[-1] if lines else "it said nothing"
-    return last.removeprefix("ERROR: ").rstrip(".")
+        raise Failure(f"cannot be installed: {last_line(done.stderr)}")

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from manylabel._typing import CSR, Array
 from manylabel.evaluation import evaluate
 from manylabel.propensity import Propensity
 
@@ -35,7 +34,7 @@ def judge(
     return {name: float(report[name]) for name in METRICS}
 
 
-def as_scores(labels: Array, n_labels: int) -> CSR:
+def as_scores(labels: np.ndarray, n_labels: int) -> sp.csr_array:
     """Return scores that rank labels as listed; a label of -1 is none.
 
     Examples

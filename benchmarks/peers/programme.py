@@ -1,14 +1,13 @@
 """Who takes part in a contest, as ``peers.toml`` has it."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from benchmarks import toml_files as files
+from benchmarks import toml_files
+from benchmarks.ledger import digest
 from benchmarks.peers.sources import sources
 from manylabel.exceptions import DataError
 
@@ -23,10 +22,6 @@ ENTRANT: dict[str, Any] = {
     "test_rows": None,
 }
 ROWS = ("given", "unit")
-
-
-class PeerError(Exception):
-    """A peer cannot be installed or measured, for a reason in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -129,24 +124,18 @@ def contract(folder: Path) -> Path:
     return folder / "contract.py"
 
 
-def digest(*parts: Any) -> str:
-    """Return a short name of some text or JSON."""
-    text = json.dumps(parts, sort_keys=True)
-    return sha256(text.encode()).hexdigest()[:12]
-
-
 def read_programme(home: Path = HOME) -> Programme:
     """Return what ``peers.toml`` of a folder says."""
     path = home / "peers.toml"
-    given = files.take(path, files.read(path), TOP)
+    given = toml_files.take(path, toml_files.read(path), TOP)
     peers = {name: _peer(path, name, peer) for name, peer in given["peers"].items()}
     _check_comparisons(path, peers)
     return Programme(peers, given["sets"], given["quick"])
 
 
 def _peer(path: Path, name: str, given: dict[str, Any]) -> Peer:
-    entry = files.take(path, given, PEER)
-    entrants = [files.take(path, each, ENTRANT) for each in entry["entrants"]]
+    entry = toml_files.take(path, given, PEER)
+    entrants = [toml_files.take(path, each, ENTRANT) for each in entry["entrants"]]
     for each in entrants:
         if each["rows"] not in ROWS:
             raise DataError(

@@ -1,12 +1,12 @@
 """The figures of all entrants for a data set, and the ratios of the peers' to ours."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from benchmarks import page
 from benchmarks.ledger import Record
-from benchmarks.page import markdown
 from benchmarks.peers.contest import Bout
 from benchmarks.peers.judging import METRICS
 
@@ -66,14 +66,13 @@ class Result:
 
 
 def gather(
-    bouts: Sequence[Bout],
-    records: Mapping[str, Record],
-    failures: Mapping[tuple[str, str], str],
+    bouts: Iterable[Bout], records: Mapping[str, Record], failed: Iterable[Record]
 ) -> dict[str, list[Result]]:
     """Return the figures of each data set, in the order of the runs."""
+    reasons = {(each["entrant"], each["data"]): each["failure"] for each in failed}
     found: dict[tuple[str, str], list[Bout]] = {}
     for bout in bouts:
-        found.setdefault(bout.pair, []).append(bout)
+        found.setdefault(bout.group, []).append(bout)
     results: dict[str, list[Result]] = {}
     for pair, group in found.items():
         done = (records.get(bout.key, {}) for bout in group)
@@ -86,7 +85,7 @@ def gather(
                 first.data,
                 first.entrant.beside,
                 runs,
-                None if runs else failures.get(pair, "was not run"),
+                None if runs else reasons.get(pair, "was not run"),
             )
         )
     return results
@@ -124,12 +123,12 @@ def losses(results: Sequence[Result]) -> list[tuple[Result, str, float]]:
 def write_table(results: Sequence[Result]) -> str:
     """Return the figures of a data set as Markdown, failures and notes beneath."""
     ratios = compare(results)
-    table = markdown(
+    table = page.table(
         HEAD, (_row(each, ratios.get(each.name, {})) for each in results if each.runs)
     )
     notes = [f"- {each.name}: {each.failure}." for each in results if each.failure]
     notes += [f"- {each.name}: {_cut_short(each)}." for each in results if _cut(each)]
-    return "\n\n".join([table, "\n".join(notes)]).strip()
+    return page.join(table, "\n".join(notes))
 
 
 def figures(result: Result, ratios: Mapping[str, float]) -> dict[str, Any]:

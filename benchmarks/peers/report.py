@@ -1,11 +1,13 @@
-"""The page of benchmarks: how it was measured, all figures, and where we lose."""
+"""The page of the peers: how it was measured, all figures, and where we lose."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
 
-from benchmarks.ledger import Record
-from benchmarks.machine import made_by
-from benchmarks.page import markdown
+from benchmarks import page, plots
 from benchmarks.peers.contest import DEPTH, SINGLES
 from benchmarks.peers.programme import Entrant, Peer
 from benchmarks.peers.ratios import (
@@ -18,6 +20,11 @@ from benchmarks.peers.ratios import (
     write_table,
 )
 
+QUALITIES = ("P@1", "PSP@5")
+AXES = {
+    "train": ("CPU seconds of training", 1),
+    "batch": ("CPU microseconds of a row in a batch", 1e6),
+}
 INTRODUCTION = """\
 The peers beside us: the same rows, one run after another on one machine. This page is
 written by the command below from one line of JSON for each run; what is finished is not
@@ -62,25 +69,65 @@ class Contents:
         Who took part.
     missing : dict of str to str
         Data sets that were not found, and why they were not.
-    more : sequence of str
-        Sections from elsewhere, at the end.
+    remarks : str
+        What is known of where we lose.
     """
 
     command: str
     results: Mapping[str, Sequence[Result]]
     peers: Sequence[Peer]
     missing: Mapping[str, str]
-    more: Sequence[str] = ()
+    remarks: str = ""
+
+
+def write_pages(contents: Contents, folder: Path, *, ours: str) -> Path:
+    """Write ``peers.md`` and a plot for each data set; return the page.
+
+    Parameters
+    ----------
+    contents : Contents
+        What is on the page.
+    folder : Path
+        Where it goes; made if it is not there.
+    ours : str
+        The peer whose points are filled.
+    """
+    pictures = {
+        data: draw(group, folder / f"peers-{data}.png", ours=ours).name
+        for data, group in contents.results.items()
+        if any(each.runs for each in group)
+    }
+    return page.write(folder / "peers.md", write_page(contents, pictures))
+
+
+def draw(results: Sequence[Result], path: Path, *, ours: str) -> Path:
+    """Draw P@1 and PSP@5 against the time to train and to predict."""
+    shown = [result for result in results if result.runs]
+    filled = [result.name for result in shown if result.peer == ours]
+
+    def draw_panel(quality: str, kind: str, axes: Any) -> None:
+        label, unit = AXES[kind]
+        points = {
+            each.name: (unit * each.times[kind], 100 * each[quality]) for each in shown
+        }
+        plots.draw_points(axes, points, filled)
+        if quality == QUALITIES[-1]:
+            axes.set_xlabel(label)
+        if kind == next(iter(AXES)):
+            axes.set_ylabel(f"{quality} (%)")
+
+    panels = [
+        plots.Panel("", partial(draw_panel, quality, kind))
+        for quality, kind in product(QUALITIES, AXES)
+    ]
+    title = f"{shown[0].data}: quality against time"
+    return plots.write(path, title, panels, n_columns=2, size=(5.5, 3.8), shared=True)
 
 
 def write_page(contents: Contents, pictures: Mapping[str, str]) -> str:
     """Return the page as Markdown; pictures are those of the data sets, by name."""
     results = [each for group in contents.results.values() for each in group]
     parts = [
-        "# Benchmarks",
-        INTRODUCTION,
-        f"```console\n$ {contents.command}\n```",
-        tell_runs([run for result in results for run in result.runs]),
         MEANING.format(singles=SINGLES, depth=DEPTH),
         "## Who takes part\n\n" + _peers(contents.peers, results),
         _sets(contents),
@@ -88,14 +135,10 @@ def write_page(contents: Contents, pictures: Mapping[str, str]) -> str:
     for data, group in contents.results.items():
         parts += [f"## {data}", write_table(group)]
         if data in pictures:
-            parts.append(f"![{data}: quality against time]({pictures[data]})")
-    parts += [_lost(contents.results), *contents.more]
-    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
-
-
-def tell_runs(runs: Sequence[Record]) -> str:
-    """Say how many runs there are, and what made them."""
-    return f"{len(runs):,} runs {made_by(runs)}." if runs else "No run is finished."
+            parts.append(page.picture(f"{data}: quality against time", pictures[data]))
+    parts += [_lost(contents.results), contents.remarks]
+    runs = [run for result in results for run in result.runs]
+    return page.compose("Peers", INTRODUCTION, contents.command, runs, parts)
 
 
 def _peers(peers: Sequence[Peer], results: Iterable[Result]) -> str:
@@ -103,7 +146,7 @@ def _peers(peers: Sequence[Peer], results: Iterable[Result]) -> str:
         result.peer: str(result.runs[0]["version"]) for result in results if result.runs
     }
     head = ("entrant", "version", "parameters", "rows", "ratio to", "one thread")
-    return markdown(
+    return page.table(
         head,
         (
             [*_about(entrant, versions.get(peer.name, "")), peer.threads]
@@ -129,7 +172,7 @@ def _sets(contents: Contents) -> str:
             rows.append([data, *(f"{count:,.0f}" for count in counts), str(repeats)])
     head = ("data", "training rows", "test rows", "runs of each entrant")
     lost = [f"{data} was skipped: {why}." for data, why in contents.missing.items()]
-    return "\n\n".join(["## Data sets", markdown(head, rows), *lost])
+    return page.join("## Data sets", page.table(head, rows), *lost)
 
 
 def _lost(results: Mapping[str, Sequence[Result]]) -> str:
@@ -144,5 +187,5 @@ def _lost(results: Mapping[str, Sequence[Result]]) -> str:
         f"are at most {100 * EQUAL:g} point below ours."
     )
     head = ("data", "entrant", "in", "times as quick as ours")
-    table = markdown(head, rows) if rows else "Nowhere."
-    return f"## Where we lose\n\n{told}\n\n{table}"
+    table = page.table(head, rows) if rows else "Nowhere."
+    return page.join("## Where we lose", told, table)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import scipy.sparse as sp
 
+from benchmarks.ledger import digest
 from benchmarks.peers.folders import appearing
-from benchmarks.peers.programme import digest
 from benchmarks.source import Source
 from manylabel.data import write
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import manylabel
-from benchmarks.reproduce.trial import CLASSES
 
 PACKAGE = Path(manylabel.__file__).parent
 
@@ -19,7 +18,7 @@ def sources(learner: str) -> list[Path]:
     >>> "base.py" in files, "_fast_xml.py" in files
     (True, False)
     """
-    waiting, found = [CLASSES[learner].__module__], dict[str, Path]()
+    waiting, found = [getattr(manylabel, learner).__module__], dict[str, Path]()
     while waiting:
         name = waiting.pop()
         path = _file(name)

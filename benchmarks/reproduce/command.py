@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks import options, toml_files
+from benchmarks import options, page, toml_files
 from benchmarks.console import note, print_json, progress, say
-from benchmarks.page import Section, count, markdown, rows_of, write_cells
+from benchmarks.plots import check_matplotlib
+from benchmarks.reproduce.report import Section, count, rows_of, write_cells
 from benchmarks.reproduce.reproduction import Reproduction
 from benchmarks.reproduce.trial import Trial
 from benchmarks.reproduce.verdict import VERDICTS
-from manylabel.evaluation.plots import check_matplotlib
 
 Paper = Annotated[
     str | None,
@@ -29,7 +29,7 @@ Name = Annotated[
 Out = Annotated[
     Path,
     typer.Option(
-        metavar="DIR", help="Where results.md goes, and beside it the figures and runs."
+        metavar="DIR", help="Where papers.md goes, and beside it the figures and runs."
     ),
 ]
 Quick = Annotated[
@@ -48,6 +48,7 @@ def reproduce(
     out: Out = Path("results"),
     quick: Quick = False,
     jobs: Jobs = -1,
+    publish: options.Publish = False,
     json: options.Json = False,
 ) -> None:
     """Run the tables and figures of the papers again, beside what was published.
@@ -62,20 +63,21 @@ def reproduce(
     check_matplotlib()
     options.check_data_folder(data)
     options.check_out(out)
-    reproduction = Reproduction(data, out, quick=quick)
+    pages = page.PUBLISHED if publish else out
+    reproduction = Reproduction(data, out, pages, quick=quick)
     chosen = reproduction.select(paper, table)
     _name_missing(reproduction, chosen)
     trials = reproduction.trials(chosen)
     failed = _run(reproduction, trials, jobs)
-    page = reproduction.write()
+    written = reproduction.write()
     sections = [reproduction.section(spec) for spec in chosen]
     if json:
         print_json([_figures(section) for section in sections])
     else:
         _show(sections, in_full=table is not None)
-    note(f"note: wrote {page}.")
-    for error in dict.fromkeys(each["error"] for each in failed):
-        note(f"note: {sum(e['error'] == error for e in failed)} runs failed: {error}")
+    note(f"note: wrote {written}.")
+    for error in dict.fromkeys(each["failure"] for each in failed):
+        note(f"note: {sum(e['failure'] == error for e in failed)} runs failed: {error}")
     if failed:
         raise typer.Exit(1)
 
@@ -131,4 +133,4 @@ def _show(sections: list[Section], *, in_full: bool) -> None:
         for s in sections
         if s.cells
     )
-    say(f"Cells of the tables by verdict\n\n{markdown(['table', *VERDICTS], rows)}")
+    say(f"Cells of the tables by verdict\n\n{page.table(['table', *VERDICTS], rows)}")

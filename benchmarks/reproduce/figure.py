@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import toml_files as files
+from benchmarks import toml_files
 from benchmarks.reproduce.table import Entrant, Place, Table, read_table
 from manylabel.exceptions import DataError
 
@@ -88,21 +88,21 @@ class Figure:
                     yield place
 
 
-def is_figure(paper: str, name: str, *, home: Path = files.HOME) -> bool:
+def is_figure(paper: str, name: str, *, home: Path = toml_files.HOME) -> bool:
     """Tell a figure from a table."""
-    return "panels" in files.read(home / paper / f"{name}.toml")
+    return "panels" in toml_files.read(home / paper / f"{name}.toml")
 
 
 def read_figure(
-    paper: str, name: str, *, quick: bool = False, home: Path = files.HOME
+    paper: str, name: str, *, quick: bool = False, home: Path = toml_files.HOME
 ) -> Figure:
     """Return a figure of a paper."""
     path = home / paper / f"{name}.toml"
-    given = files.take(path, files.read(path), FIGURE)
+    given = toml_files.take(path, toml_files.read(path), FIGURE)
     if given["kind"] not in KINDS:
         known = ", ".join(KINDS)
         raise DataError(path, f"expected kind = {known}, found {given['kind']!r}.")
-    panels = [files.take(path, panel, PANEL) for panel in given["panels"]]
+    panels = [toml_files.take(path, panel, PANEL) for panel in given["panels"]]
     tables = {
         table: read_table(paper, table, quick=quick, home=home)
         for table in {panel["table"] for panel in panels}

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
-from benchmarks import plots, runner
-from benchmarks import toml_files as files
+from benchmarks import page, runner, toml_files
 from benchmarks.catalogue import Catalogue
 from benchmarks.ledger import Ledger, Record
-from benchmarks.page import Section, write_page
+from benchmarks.reproduce.drawing import draw
 from benchmarks.reproduce.figure import Figure, is_figure, read_figure
+from benchmarks.reproduce.performing import perform
+from benchmarks.reproduce.report import Section, write_page
 from benchmarks.reproduce.table import Table, read_table
 from benchmarks.reproduce.trial import Trial
 from benchmarks.reproduce.verdict import judge
 from benchmarks.source import Source
-from manylabel.data.writing import replacing_text
 
 
 @dataclass
@@ -27,7 +27,9 @@ class Reproduction:
     data : Path
         Where data sets are looked for.
     out : Path
-        The folder of ``results.md`` and, below it, of the figures and the runs.
+        The folder of the runs.
+    pages : Path
+        The folder of ``papers.md`` and the figures.
     quick : bool, default=False
         Run the reduced version of everything.
     home : Path
@@ -36,8 +38,9 @@ class Reproduction:
 
     data: Path
     out: Path
+    pages: Path
     quick: bool = False
-    home: Path = field(default=files.HOME)
+    home: Path = field(default=toml_files.HOME)
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -47,14 +50,14 @@ class Reproduction:
     @cached_property
     def ledger(self) -> Ledger:
         """The finished runs."""
-        return Ledger(self.out / "results" / "runs.jsonl")
+        return Ledger(self.out / "runs.jsonl")
 
     @cached_property
     def specs(self) -> list[Table | Figure]:
         """All tables and figures, paper by paper."""
         return [
             self._read(paper, name)
-            for paper, names in files.papers(self.home).items()
+            for paper, names in toml_files.papers(self.home).items()
             for name in names
         ]
 
@@ -95,26 +98,26 @@ class Reproduction:
         watch: runner.Watch | None = None,
     ) -> list[Record]:
         """Run what is not finished; return the runs that failed."""
-        return runner.run(
-            trials, self.ledger, catalogue=self.catalogue, n_jobs=n_jobs, watch=watch
-        )
+        # One data set after the other, so that each worker reads it once.
+        order = sorted(trials, key=lambda trial: trial.data)
+        place = {"folder": self.catalogue.folder, "path": self.catalogue.path}
+        task = partial(perform, **place)
+        return runner.run(order, task, self.ledger, n_jobs=n_jobs, watch=watch)
 
     def section(self, spec: Table | Figure) -> Section:
         """Return a table with its verdicts, or a figure, drawn."""
         records = self.ledger.records
         if isinstance(spec, Table):
             return Section(spec, judge(spec, records, self.catalogue))
-        place = self.out / "results" / f"{spec.paper}-{spec.name}.png"
-        drawn = plots.draw(spec, records, self.catalogue, place)
-        return Section(spec, [], str(drawn.relative_to(self.out)) if drawn else None)
+        place = self.pages / f"{spec.paper}-{spec.name}.png"
+        drawn = draw(spec, records, self.catalogue, place)
+        return Section(spec, [], drawn.name if drawn else None)
 
     def write(self) -> Path:
-        """Write the page of results from all finished runs; return its file."""
+        """Write the page of the papers from all finished runs; return its file."""
         sections = [self.section(spec) for spec in self.specs]
         wanted = {trial.key for trial in self.trials(self.specs)}
-        records = {k: v for k, v in self.ledger.records.items() if k in wanted}
-        path, lost = self.out / "results.md", self.missing(self.specs)
-        self.out.mkdir(parents=True, exist_ok=True)
-        with replacing_text(path) as file:
-            file.write(write_page(sections, records, lost, quick=self.quick))
-        return path
+        runs = [run for key, run in self.ledger.records.items() if key in wanted]
+        lost = self.missing(self.specs)
+        text = write_page(sections, runs, lost, quick=self.quick)
+        return page.write(self.pages / "papers.md", text)

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benchmarks import toml_files as files
+from benchmarks import toml_files
 from benchmarks.reproduce.trial import Trial
 from manylabel.exceptions import DataError
 
@@ -164,13 +164,13 @@ Place = tuple[Table, str, Entrant, str]
 
 
 def read_table(
-    paper: str, name: str, *, quick: bool = False, home: Path = files.HOME
+    paper: str, name: str, *, quick: bool = False, home: Path = toml_files.HOME
 ) -> Table:
     """Return a table of a paper; ``quick`` takes what is to be run in a hurry."""
     path = home / paper / f"{name}.toml"
-    given = files.take(path, files.read(path), TABLE)
+    given = toml_files.take(path, toml_files.read(path), TABLE)
     if quick:
-        given = files.take(path, given["quick"], given)
+        given = toml_files.take(path, given["quick"], given)
     if given["better"] not in ("lower", "higher"):
         found = given["better"]
         raise DataError(path, f"expected better = lower or higher, found {found!r}.")
@@ -197,7 +197,7 @@ def read_table(
 def _entrants(path: Path, learners: list[dict[str, Any]]) -> Iterator[Entrant]:
     """Yield the rows of the table; a sweep is a row for each of its values."""
     for each in learners:
-        learner = files.take(path, each, LEARNER)
+        learner = toml_files.take(path, each, LEARNER)
         swept = learner["sweep"]
         only = learner["only"]
         for values in product(*swept.values()):

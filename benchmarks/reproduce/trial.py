@@ -1,24 +1,20 @@
 """One run of one learner on one data set with one seed."""
 
 import inspect
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from hashlib import sha256
 from typing import Any
 
 from sklearn.svm import LinearSVC
 
-from manylabel import baselines, blend, budget, online, trees
-from manylabel._version import __version__
+import manylabel as ml
+from benchmarks.ledger import Record, digest
 
-# Those of this library, and one that papers compare with.
-CLASSES: dict[str, Any] = {
-    name: getattr(home, name)
-    for home in (baselines, blend, budget, online, trees)
-    for name in home.__all__
-} | {"LinearSVC": LinearSVC}
+
+def learner_class(name: str) -> Any:
+    """Return a class of this library, or the one of scikit-learn that papers name."""
+    return LinearSVC if name == "LinearSVC" else getattr(ml, name)
 
 
 @dataclass(frozen=True)
@@ -57,12 +53,21 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """What tells a finished run from others: the same in the same version."""
-        text = json.dumps(asdict(self) | {"version": __version__}, sort_keys=True)
-        return sha256(text.encode()).hexdigest()[:16]
+        return digest(self.about, ml.__version__)
+
+    @property
+    def group(self) -> str:
+        """Itself: whatever fails, the others are run."""
+        return self.key
+
+    @property
+    def about(self) -> Record:
+        """All that decides its outcome."""
+        return asdict(self)
 
     def make(self, **more: Any) -> Any:
         """Return the learner, with ``more`` parameters, and seeded if it can be."""
-        kind = CLASSES[self.learner]
+        kind = learner_class(self.learner)
         parameters = {**self.parameters, **more}
         if "random_state" in inspect.signature(kind).parameters:
             parameters = {"random_state": self.seed} | parameters

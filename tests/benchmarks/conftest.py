@@ -173,7 +173,7 @@ def data(tmp_path):
 
 @pytest.fixture
 def reproduction(home, data, tmp_path):
-    return Reproduction(data, tmp_path / "out", home=home)
+    return Reproduction(data, tmp_path / "out", tmp_path / "pages", home=home)
 
 
 @pytest.fixture

@@ -12,12 +12,14 @@ import manylabel as ml
 from benchmarks import limits
 from benchmarks.catalogue import Catalogue
 from benchmarks.ledger import Ledger
+from benchmarks.limits import last_line
 from benchmarks.peers import environments
 from benchmarks.peers.contest import Contest, plan
-from benchmarks.peers.environments import Environments, last_line
+from benchmarks.peers.environments import Environments
 from benchmarks.peers.judging import judge
-from benchmarks.peers.programme import HOME, PeerError, read_programme
+from benchmarks.peers.programme import HOME, read_programme
 from benchmarks.peers.rows import convert
+from benchmarks.runner import Failure
 from manylabel.data import Dataset, make_corpus, write
 
 CONTRACT = HOME / "programs/contract.py"
@@ -95,14 +97,23 @@ def contest(tmp_path):
     (tmp_path / "data.toml").write_text(DATA)
 
     def make(limit=100):
-        return Contest(
-            Ledger(tmp_path / "bench.jsonl"),
-            Catalogue(data, tmp_path / "data.toml"),
-            tmp_path / "cache",
-            limit,
-        )
+        catalogue = Catalogue(data, tmp_path / "data.toml")
+        return Contest(catalogue, tmp_path / "cache", limit)
 
     return make
+
+
+@pytest.fixture
+def run(contest, tmp_path):
+    """Run the entrants of peers on the small set; return why some failed."""
+
+    def call(peers, repeats, *, limit=100, watch=None):
+        ledger = Ledger(tmp_path / "runs.jsonl")
+        bouts = plan(peers, {"tiny": repeats})
+        failed = contest(limit).run(bouts, ledger, watch)
+        return {(each["entrant"], each["data"]): each["failure"] for each in failed}
+
+    return call
 
 
 @pytest.fixture
@@ -115,9 +126,9 @@ def _peers(home):
     return list(read_programme(home).peers.values())
 
 
-def test_all_entrants_run_before_any_runs_again(home, contest, trace):
-    bouts = plan(_peers(home), {"tiny": 2})
-    contest().run(bouts)
+@pytest.mark.slow
+def test_all_entrants_run_before_any_runs_again(home, run, trace):
+    assert run(_peers(home), 2) == {}
     assert trace() == ["ours 0", "theirs 0", "ours 1", "theirs 1"]
 
 
@@ -126,9 +137,9 @@ def test_sets_come_one_after_the_other(home):
     assert [bout.data for bout in bouts] == ["tiny"] * 4 + ["other"] * 2
 
 
-def test_a_line_has_all_there_is_to_know(home, contest, tmp_path):
-    contest().run(plan(_peers(home), {"tiny": 1}))
-    record = json.loads((tmp_path / "bench.jsonl").read_text().splitlines()[1])
+def test_a_line_has_all_there_is_to_know(home, run, tmp_path):
+    run(_peers(home), 1)
+    record = json.loads((tmp_path / "runs.jsonl").read_text().splitlines()[1])
     assert (record["peer"], record["entrant"]) == ("theirs", "theirs")
     assert (record["data"], record["repeat"], record["seed"]) == ("tiny", 0, 0)
     assert record["version"] == ml.__version__
@@ -143,92 +154,67 @@ def test_a_line_has_all_there_is_to_know(home, contest, tmp_path):
     assert 0 < values["single_ms"] < 1  # CPU time is not counted in ticks
 
 
-def test_a_finished_run_is_never_repeated(home, contest, trace):
-    contest().run(plan(_peers(home), {"tiny": 1}))
-    contest().run(plan(_peers(home), {"tiny": 2}))
-    assert trace() == ["ours 0", "theirs 0", "ours 1", "theirs 1"]
-
-
-def test_what_changed_runs_again(home, contest, trace):
-    contest().run(plan(_peers(home), {"tiny": 1}))
+def test_what_changed_runs_again(home, run, trace):
+    run(_peers(home), 1)
     with open(home / "programs/theirs.py", "a") as file:
         file.write("# changed\n")
-    contest().run(plan(_peers(home), {"tiny": 1}))
+    run(_peers(home), 1)
     assert trace() == ["ours 0", "theirs 0", "theirs 0"]
 
 
-def test_an_interruption_loses_nothing_that_is_finished(home, contest, trace):
-    def interrupt(done, total, record):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        contest().run(plan(_peers(home), {"tiny": 1}), interrupt)
-    contest().run(plan(_peers(home), {"tiny": 1}))
-    assert trace() == ["ours 0", "theirs 0"]
-
-
-def test_a_failure_is_told_and_others_go_on(edited, contest, trace):
-    peers = edited("parameters = {", "parameters = { fails = true,")
-    told, first = [], contest()
-    first.run(plan(peers, {"tiny": 2}), lambda *news: told.append(news))
-    assert first.failures == {("ours", "tiny"): "failed: ValueError: It is not my day"}
+def test_a_failure_is_told_and_others_go_on(edited, run, trace):
+    peers, told = edited("parameters = {", "parameters = { fails = true,"), []
+    failures = run(peers, 2, watch=lambda *news: told.append(news))
+    assert failures == {("ours", "tiny"): "failed: ValueError: It is not my day"}
     assert trace() == ["ours 0", "theirs 0", "theirs 1"]
     assert [(done, total) for done, total, _ in told] == [(1, 4), (2, 4), (4, 4)]
-    assert "failure" in told[0][2]
-    contest().run(plan(peers, {"tiny": 1}))  # it may go better the next time
+    run(peers, 1)  # it may go better the next time
     assert trace()[3:] == ["ours 0"]
 
 
+@pytest.mark.slow
 def test_who_takes_too_long_is_ended_and_not_tried_again(
-    edited, contest, trace, monkeypatch
+    edited, run, trace, monkeypatch
 ):
     monkeypatch.setattr(limits, "PATIENCE", 1000)  # however busy the machine is
     peers = edited("parameters = {", "parameters = { spins = true,")
     for _ in range(2):
-        limited = contest(limit=2)
-        limited.run(plan(peers, {"tiny": 2}))
-        assert limited.failures == {
+        assert run(peers, 2, limit=2) == {
             ("ours", "tiny"): "took over 0.0333333 minutes of CPU time"
         }
     assert trace() == ["ours 0", "theirs 0", "theirs 1"]
-    contest(limit=3).run(plan(peers, {"tiny": 1}))
+    run(peers, 1, limit=3)
     assert trace()[3:] == ["ours 0"]
 
 
-def test_a_machine_that_is_too_busy_is_no_fault_of_the_peer(
-    edited, contest, monkeypatch
-):
+@pytest.mark.slow
+def test_a_machine_that_is_too_busy_is_no_fault_of_the_peer(edited, run, monkeypatch):
     monkeypatch.setattr(limits, "PATIENCE", 0.02)
     peers = edited("parameters = {", "parameters = { spins = true,")
     for _ in range(2):  # it is tried again
-        hasty = contest(limit=60)
-        hasty.run(plan(peers[:1], {"tiny": 2}))
         reason = "did not end within 0.02 minutes on a busy machine"
-        assert hasty.failures == {("ours", "tiny"): reason}
+        assert run(peers[:1], 2, limit=60) == {("ours", "tiny"): reason}
 
 
-def test_a_file_that_is_no_peer_fails(home, contest):
+def test_a_file_that_is_no_peer_fails(home, run):
     (home / "programs/ours.py").write_text("import no_such_module\n")
-    first = contest()
-    first.run(plan(_peers(home), {"tiny": 1}))
-    assert first.failures["ours", "tiny"] == (
+    assert run(_peers(home), 1)["ours", "tiny"] == (
         "failed: ModuleNotFoundError: No module named 'no_such_module'"
     )
 
 
-def test_a_peer_that_cannot_be_installed_is_told(edited, contest, tmp_path, trace):
+@pytest.mark.slow
+def test_a_peer_that_cannot_be_installed_is_told(edited, run, tmp_path, trace):
     nowhere = tmp_path / "no-such-package"
     peers = edited("[peers.theirs]", f'[peers.theirs]\npackages = ["{nowhere}"]')
-    first = contest()
-    first.run(plan(peers, {"tiny": 2}))
+    reason = run(peers, 2)["theirs", "tiny"]
     assert trace() == ["ours 0", "ours 1"]
-    reason = first.failures["theirs", "tiny"]
     assert reason.startswith("cannot be installed: ")
     assert "no-such-package" in reason
     assert list((tmp_path / "cache" / "peers").iterdir()) == []
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, PeerError("no")])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, Failure("no")])
 def test_half_an_environment_is_none(edited, tmp_path, monkeypatch, error):
     def stop(*arguments, **options):
         raise error
@@ -236,7 +222,7 @@ def test_half_an_environment_is_none(edited, tmp_path, monkeypatch, error):
     (_, theirs) = edited("[peers.theirs]", '[peers.theirs]\npackages = ["x"]')
     monkeypatch.setattr(environments.venv, "create", lambda *a, **o: None)
     monkeypatch.setattr(environments, "_install", stop)
-    with pytest.raises(type(error) if isinstance(error, PeerError) else error):
+    with pytest.raises(type(error) if isinstance(error, Failure) else error):
         Environments(tmp_path / "peers").python(theirs)
     assert list((tmp_path / "peers").iterdir()) == []
 
@@ -258,8 +244,7 @@ def test_an_environment_is_made_once_for_the_same_packages(
     assert all_of_them.python(other) not in programs
 
 
-def test_the_last_line_is_the_reason():
-    assert last_line("Traceback\n  more\nERROR: No luck.\n\n") == "No luck"
+def test_a_program_that_says_nothing_has_a_reason_too():
     assert last_line(" \n") == "it said nothing"
 
 

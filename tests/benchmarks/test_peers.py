@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import manylabel as ml
-from benchmarks import toml_files as files
+from benchmarks import toml_files
 from benchmarks.peers.programme import HOME, read_programme
 from benchmarks.peers.sources import PACKAGE, sources
 from manylabel.exceptions import DataError
@@ -63,7 +63,7 @@ def test_the_best_labels_are_picked_from_all_scores(contract):
 
 
 def test_data_sets_are_those_of_the_catalogue():
-    known = files.read(files.HOME / "data.toml")
+    known = toml_files.read(toml_files.HOME / "data.toml")
     assert REAL.sets.keys() <= known.keys()
     assert REAL.quick.keys() <= REAL.sets.keys()
 

@@ -92,6 +92,7 @@ def test_a_contest_prints_ratios_and_writes_the_page(contest, place):
         assert row in page
 
 
+@pytest.mark.slow
 def test_json_has_what_failed_too_and_is_quick_the_second_time(contest):
     first = contest("--sets", "bibtex", "--repeats", 1, "--json")
     assert first.status == 0

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.peers.contest import plan
-from benchmarks.peers.plots import draw
 from benchmarks.peers.programme import Entrant, Peer
 from benchmarks.peers.ratios import (
     Result,
@@ -15,7 +14,7 @@ from benchmarks.peers.ratios import (
     losses,
     write_table,
 )
-from benchmarks.peers.report import Contents, write_page
+from benchmarks.peers.report import Contents, draw, write_page
 
 VALUES = {
     "train_cpu": 2.0,
@@ -128,7 +127,8 @@ def contents(tmp_path):
         for bout in bouts
         if bout.entrant.name != "late"
     }
-    results = gather(bouts, records, {("late", "tiny"): "took over 10 minutes"})
+    late = {"entrant": "late", "data": "tiny", "failure": "took over 10 minutes"}
+    results = gather(bouts, records, [late])
     lost = {"big": "no big.txt; see its makers"}
     return Contents("python -m benchmarks peers --data DATA", results, [peer], lost)
 
@@ -146,9 +146,9 @@ def test_the_page_says_how_who_and_what_failed(contents):
     assert page.endswith("|\n")
 
 
-def test_sections_from_elsewhere_come_last(contents):
-    page = write_page(replace(contents, more=["## Growth\n\nSlow.\n"]), {})
-    assert page.endswith("## Growth\n\nSlow.\n")
+def test_remarks_come_last(contents):
+    page = write_page(replace(contents, remarks="## Why\n\nSlow.\n"), {})
+    assert page.endswith("## Why\n\nSlow.\n")
 
 
 def test_a_page_without_runs_says_so(contents):

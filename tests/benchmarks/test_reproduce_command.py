@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from benchmarks import page
+
 SMALL = ("cs-dpp", "table-9", "--quick", "--jobs", 1)
 
 
@@ -40,16 +42,27 @@ def test_results_go_to_a_folder(cli, tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
+@pytest.mark.slow
+def test_a_page_is_published_in_the_docs(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "PUBLISHED", tmp_path / "docs")
+    arguments = ("reproduce", "cs-dpp", "table-8", "--publish", "--data", tmp_path)
+    assert cli(*arguments, "--out", tmp_path / "out").status == 0
+    assert (tmp_path / "docs" / "papers.md").exists()
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
 def test_missing_sets_are_named_with_their_publishers(cli, tmp_path, monkeypatch):
     monkeypatch.setenv("MANYLABEL_DATA", str(tmp_path))
     outcome = cli("reproduce", "cs-dpp", "table-8", "--out", tmp_path / "out")
     assert outcome.status == 0
     assert "enron is skipped: no enron-train.arff" in outcome.err
     assert "(Mulan, mulan.sourceforge.net" in outcome.err
-    page = (tmp_path / "out" / "results.md").read_text()
+    page = (tmp_path / "out" / "papers.md").read_text()
     assert "No run is finished." in page
 
 
+@pytest.mark.slow
 def test_a_table_is_printed_and_the_page_written(cli, data_folder, tmp_path):
     arguments = ("reproduce", *SMALL, "--data", data_folder, "--out", tmp_path)
     first = cli(*arguments)
@@ -57,10 +70,10 @@ def test_a_table_is_printed_and_the_page_written(cli, data_folder, tmp_path):
     head, _, *rows = first.out.splitlines()
     assert head.startswith("| data | learner | metric | ours | published |")
     assert any(row.startswith("| emotions | DPP-10 | hamming |") for row in rows)
-    runs = (tmp_path / "results" / "runs.jsonl").read_text()
+    runs = (tmp_path / "runs.jsonl").read_text()
     again = cli(*arguments)
     assert again.out == first.out
-    assert (tmp_path / "results" / "runs.jsonl").read_text() == runs
+    assert (tmp_path / "runs.jsonl").read_text() == runs
     cells = json.loads(cli(*arguments, "--json").out)[0]["cells"]
     assert {"matched", "not comparable"} <= {cell["verdict"] for cell in cells}
-    assert "Table 9: DPP and binary relevance" in (tmp_path / "results.md").read_text()
+    assert "Table 9: DPP and binary relevance" in (tmp_path / "papers.md").read_text()

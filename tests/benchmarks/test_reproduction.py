@@ -3,13 +3,13 @@
 import json
 import math
 import re
+from dataclasses import replace
 
 import pytest
 
-from benchmarks import runner
-from benchmarks.page import figure, rows_of, write_cells
+from benchmarks.reproduce import performing
 from benchmarks.reproduce.protocols import PROTOCOLS, Outcome
-from benchmarks.reproduce.reproduction import Reproduction
+from benchmarks.reproduce.report import figure, rows_of, write_cells
 from benchmarks.reproduce.table import read_table
 from benchmarks.reproduce.verdict import Cell, compare
 
@@ -20,7 +20,7 @@ def counted(monkeypatch):
     runs = []
 
     def stream(trial, data):
-        if data is not runner.STAGE:
+        if data is not performing.STAGE:
             runs.append(trial)
         values = dict.fromkeys(trial.metrics, 0.25 + 0.5 * trial.seed)
         rows = {"rows": [1, 2]} | {name: [v, v] for name, v in values.items()}
@@ -45,7 +45,7 @@ def test_a_finished_run_is_never_repeated(reproduction, counted):
     assert run(reproduction, "table-1") == []
     assert len(counted) == 6
     assert {trial.data for trial in counted} == {"tiny"}  # the other set is lost
-    again = Reproduction(reproduction.data, reproduction.out, home=reproduction.home)
+    again = replace(reproduction)
     assert run(again, "table-1", "figure-1") == []
     assert len(counted) == 6
 
@@ -65,9 +65,7 @@ def test_a_run_that_was_stopped_goes_on(reproduction, counted):
 
 
 def test_quick_runs_are_the_first_of_the_full_ones(reproduction, counted):
-    quick = Reproduction(
-        reproduction.data, reproduction.out, quick=True, home=reproduction.home
-    )
+    quick = replace(reproduction, quick=True)
     run(quick, "table-1")
     assert len(counted) == 3
     run(reproduction, "table-1")
@@ -90,14 +88,15 @@ def test_a_failure_is_told_and_tried_again(reproduction, monkeypatch):
 
     monkeypatch.setitem(PROTOCOLS, "stream", fail)
     failed = run(reproduction, "table-1")
-    assert {each["error"] for each in failed} == {"ValueError: no such luck"}
+    assert {each["failure"] for each in failed} == {"ValueError: no such luck"}
     assert reproduction.ledger.records == {}
     assert len(run(reproduction, "table-1")) == len(failed) == 6
 
 
+@pytest.mark.slow
 def test_processes_find_what_one_process_finds(reproduction, tmp_path):
     run(reproduction, "table-2", n_jobs=1)
-    other = Reproduction(reproduction.data, tmp_path / "b", home=reproduction.home)
+    other = replace(reproduction, out=tmp_path / "b")
     run(other, "table-2", "table-1", n_jobs=2)
     (key,) = reproduction.ledger.records
     mine, theirs = (r.ledger.records[key]["values"] for r in (reproduction, other))
@@ -113,7 +112,7 @@ def test_a_learner_is_rehearsed_once_before_it_is_timed(reproduction, monkeypatc
         return Outcome(dict.fromkeys(trial.metrics, 0.5))
 
     monkeypatch.setitem(PROTOCOLS, "stream", stream)
-    monkeypatch.setattr(runner, "_rehearsed", set())
+    monkeypatch.setattr(performing, "_rehearsed", set())
     run(reproduction, "table-1")
     for learner in (("CSDPP", "f1"), ("CSDPP", "hamming")):
         assert [stage for *who, stage in stages if tuple(who) == learner] == [
@@ -165,14 +164,15 @@ def test_a_tenth_is_tolerated_on_either_side(home, ours, lower, higher):
     assert compare(ours, 1.0, read_table("paper", "table-2", home=home)) == higher
 
 
+@pytest.mark.slow
 def test_the_page_has_every_table_and_every_figure(reproduction):
     for spec in reproduction.specs:
         assert run(reproduction, spec.name) == []
     page = reproduction.write().read_text()
     pictures = re.findall(r"!\[.*\]\((.*)\)", page)
-    assert pictures == [f"results/paper-figure-{n}.png" for n in range(1, 6)]
+    assert pictures == [f"paper-figure-{n}.png" for n in range(1, 6)]
     for picture in pictures:
-        content = (reproduction.out / picture).read_bytes()
+        content = (reproduction.pages / picture).read_bytes()
         assert content.startswith(b"\x89PNG")
     assert "| lost | lost_train.txt, lost_test.txt | the makers of lost |" in page
     assert "`python -m benchmarks reproduce paper table-10 --data DATA`" in page
@@ -185,7 +185,7 @@ def test_a_page_without_runs_says_so(reproduction):
     assert "No run is finished." in page
     assert "Not run: 0 of 2 runs finished" in page
     # Frequencies are of the data, not of runs.
-    assert re.findall(r"\((results/.*)\)", page) == ["results/paper-figure-5.png"]
+    assert re.findall(r"!\[.*\]\((.*)\)", page) == ["paper-figure-5.png"]
 
 
 def test_reasons_are_told_once_beneath_the_table():
@@ -227,16 +227,3 @@ def test_rows_for_other_programs_are_valid_json():
             "reason": "lost",
         }
     ]
-
-
-def test_watchers_are_told_how_far_it_is(reproduction, counted):
-    seen = []
-    trials = reproduction.trials(reproduction.select("paper", "table-1"))
-    runner.run(
-        trials,
-        reproduction.ledger,
-        catalogue=reproduction.catalogue,
-        n_jobs=1,
-        watch=lambda done, total, record: seen.append((done, total)),
-    )
-    assert seen == [(n, 6) for n in range(1, 7)]

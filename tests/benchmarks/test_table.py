@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from benchmarks import toml_files as files
+from benchmarks import toml_files
 from benchmarks.reproduce.figure import read_figure
 from benchmarks.reproduce.table import read_table
 from benchmarks.reproduce.trial import Trial
@@ -16,7 +16,7 @@ def keys(table):
 
 
 def test_tables_are_listed_by_number_and_before_figures(home):
-    assert files.papers(home) == {
+    assert toml_files.papers(home) == {
         "paper": [
             *("table-1", "table-2", "table-9", "table-10"),
             *(f"figure-{number}" for number in range(1, 6)),

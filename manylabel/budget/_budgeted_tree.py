@@ -223,7 +223,7 @@ class BudgetedTree(BinaryClassifier):
             **{name: (n_nodes,) for name in per_node},
             "classes_": (2,),
             "starts_": (n_nodes + 1,),
-            "coef_": (len(self.features_), cv),
+            "weights_": (len(self.features_), cv),
             "intercept_": (n_nodes, cv),
         }
 

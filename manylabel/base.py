@@ -59,13 +59,17 @@ class Saved:
             raise
         return self
 
+    def _known_sizes(self) -> dict[str, int]:
+        """Return the sizes that declarations may name."""
+        return {"n_features": self.n_features_in_, "n_labels": len(self.classes_)}
+
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape that each learnt array must have."""
         return {}
 
     def _check_state(self) -> None:
         """Refuse what is not as declared; subclasses add what declarations cannot."""
-        sizes = {"n_features": self.n_features_in_, "n_labels": len(self.classes_)}
+        sizes = self._known_sizes()
         for name in records.declarations(type(self)):
             records.check_part(self, name, name, sizes)
         for name, shape in self._state_shapes().items():
@@ -453,3 +457,12 @@ def check_learner(learner: Any, name: str) -> None:
         raise TypeError(
             f"{name} must be a multi-label learner of this package. Got {learner!r}."
         )
+
+
+def set_jobs(learner: Any, n_jobs: int) -> None:
+    """Give a learner, and those that it is made of, so many threads."""
+    if hasattr(learner, "n_jobs"):
+        learner.n_jobs = n_jobs
+    inner = getattr(learner, "estimator_", None)
+    for part in (*getattr(learner, "estimators_", ()), *([inner] if inner else ())):
+        set_jobs(part, n_jobs)

@@ -19,7 +19,7 @@ from manylabel._typing import (
 from manylabel.base import BatchClassifier, check_learner, cut
 from manylabel.baselines import OneVsRest
 from manylabel.blend._candidates import Candidates
-from manylabel.blend._choice import Judge, best_point
+from manylabel.blend._weights import Judge, best_point
 from manylabel.lists import Lists
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric

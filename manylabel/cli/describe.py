@@ -1,4 +1,4 @@
-"""``manylabel describe``: what a data file holds."""
+"""``manylabel describe``: what a data file or a model holds."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,13 +6,22 @@ from typing import Annotated
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import cell, note, print_json, print_table, track
+from manylabel.cli.console import cell, note, print_json, print_table, say, track
 from manylabel.cli.inputs import DataFile
+from manylabel.persistence.folder import MANIFEST
+
+FileOrModel = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE|MODEL",
+        help="A data file, gzipped or not, - for stdin; or a model's folder.",
+    ),
+]
 
 
 @options.reads()
 def describe(
-    file: options.File,
+    file: FileOrModel,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -24,10 +33,16 @@ def describe(
     *,
     reading: options.Reading,
 ) -> None:
-    """Show sizes, labels per row, and how often labels and sets of labels occur.
+    """Show what a data file holds, or, of a model's folder, its model card.
+
+    Of a file: sizes, labels per row, and how often labels and sets of labels occur. Of
+    a model: its learner, its labels, what it was fitted on, and its figures.
 
     Example: manylabel describe train.txt.gz --plot labels.png
     """
+    if (file / MANIFEST).is_file():
+        _show_card(file, json)
+        return
     from manylabel.evaluation.plots import plot_profile
     from manylabel.evaluation.profile import Profile
 
@@ -42,3 +57,10 @@ def describe(
     else:
         rows = ((name.replace("_", " "), cell(v)) for name, v in figures.items())
         print_table(["", "value"], rows, title=str(file))
+
+
+def _show_card(model: Path, json: bool) -> None:
+    from manylabel.text import Tagger
+
+    card = Tagger.load(model).card()
+    print_json({"model": str(model)} | dict(card)) if json else say(str(card))

@@ -14,13 +14,12 @@ from manylabel.cli.figures import (
     write_labels,
 )
 from manylabel.cli.inputs import DataFile
-from manylabel.cli.matching import MatchingFile
-from manylabel.cli.models import load_model
 from manylabel.cli.propensities import PropensityLaw, count_law, parse_law
 from manylabel.exceptions import ArchiveError
 
 if TYPE_CHECKING:
     from manylabel.evaluation import Evaluation, LabelFigures
+    from manylabel.text import Tagger
 
 N_RESAMPLES = 1000
 
@@ -78,27 +77,25 @@ def evaluate(
     depths, law = _depths(k), parse_law(propensity)
     learnt = _load(models, jobs)
     rows, (name, first) = DataFile(data, reading), next(iter(learnt.items()))
-    counted = None
+    names = _names(first, rows)
+    values = counted = None
     if law is not None:
-        training = MatchingFile(first, DataFile(train, reading)) if train else None
-        counted = count_law(law, first, name, MatchingFile(first, rows), training)
+        training = DataFile(train, reading) if train else None
+        values, counted = count_law(law, first, names, rows, training)
     by_label = {name: LabelFigures(max(depths)) for name in learnt if labels}
     kind = Evaluation if len(learnt) == 1 else RowwiseEvaluation
     evaluations = {
         name: _judge(
-            model,
-            MatchingFile(model, rows),
-            kind(k=depths, propensity=law),
-            by_label.get(name),
+            tagger, rows, kind(k=depths, propensity=values), by_label.get(name)
         )
-        for name, model in learnt.items()
+        for name, tagger in learnt.items()
     }
     if labels is not None:
-        write_labels(labels, by_label, MatchingFile(first, rows).names())
+        write_labels(labels, by_label, names)
     about = {
         "data": str(data),
         "rows": evaluations[name].n_rows,
-        "labels": len(first.classes_),
+        "labels": len(first.label_names_),
         "propensity": law and {"a": law.a, "b": law.b, "counted_in": counted},
     }
     _tell(evaluations, depths, about, seed, json)
@@ -111,41 +108,43 @@ def _depths(k: str) -> tuple[int, ...]:
         raise ValueError(f"-k must be integers such as 1,3,5. Got {k!r}.") from None
 
 
-def _load(paths: list[Path], jobs: int | None) -> dict[str, Any]:
+def _load(paths: list[Path], jobs: int | None) -> "dict[str, Tagger]":
     """Return the models by the names of their folders, which know the same labels."""
+    from manylabel.text import Tagger
+
     for path in paths:
         if paths.count(path) > 1:
             raise ValueError(f"MODEL must be different folders. Got {path} twice.")
-    models = {str(path): load_model(path, jobs) for path in paths}
-    first = paths[0]
-    for name, model in models.items():
-        theirs, ours = (
-            (len(each.classes_), getattr(each, "label_names_", None))
-            for each in (model, models[str(first)])
-        )
-        if theirs != ours:
+    taggers = {str(path): Tagger.load(path, n_jobs=jobs) for path in paths}
+    first = str(paths[0])
+    for name, tagger in taggers.items():
+        if tagger.label_names_.tolist() != taggers[first].label_names_.tolist():
             raise ArchiveError(name, f"expected the same labels as {first} has.")
-    return models
+    return taggers
+
+
+def _names(tagger: "Tagger", rows: DataFile) -> tuple[str, ...]:
+    """Return the labels of a model, then those of a file that it never learnt."""
+    chunk = next(rows.chunks_for(tagger), None)
+    if chunk is not None:
+        rows.check_rows(chunk)
+    if chunk is None:
+        raise rows.fault("expected rows, found none.")
+    return tagger.align(chunk).space.names
 
 
 def _judge(
-    model: Any,
-    rows: MatchingFile,
+    tagger: "Tagger",
+    rows: DataFile,
     evaluation: "Evaluation",
     by_label: "LabelFigures | None",
 ) -> "Evaluation":
-    """Take all rows into the figures; return them.
-
-    Labels that a tagger never learnt are labels that it misses.
-    """
-    from manylabel._validation import widened
-
-    for chunk in track(rows.chunks(), "Judging"):
-        scores = widened(model.predict_topk(chunk.X, evaluation.depth), chunk.n_labels)
-        sets = widened(model.predict(chunk.X), chunk.n_labels)
-        evaluation.update(chunk.Y, scores, sets)
+    """Take all rows into the figures; return them."""
+    for chunk in track(rows.chunks_for(tagger), "Judging"):
+        _, Y, scores, sets = tagger.judge(chunk, k=evaluation.depth)
+        evaluation.update(Y, scores, sets)
         if by_label is not None:
-            by_label.update(chunk.Y, scores, sets)
+            by_label.update(Y, scores, sets)
     return evaluation
 
 

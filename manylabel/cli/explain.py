@@ -9,11 +9,11 @@ import typer
 from manylabel.cli import options
 from manylabel.cli.console import cell, note, print_json, print_table, say
 from manylabel.cli.inputs import DataFile
-from manylabel.cli.models import is_textual, load_model
 
 if TYPE_CHECKING:
+    from manylabel._typing import CSR
     from manylabel.data import Dataset
-    from manylabel.explanation import Explanation
+    from manylabel.text import Tagger
 
 DEPTH = 3  # of a tree that is printed or drawn
 File = Annotated[
@@ -90,6 +90,7 @@ def explain(
     Example: manylabel explain debtags/ --text "a parser for XML" --tag devel::library
     """
     from manylabel.evaluation.plots import check_format
+    from manylabel.text import Tagger
 
     if plot is not None:
         check_format(plot)
@@ -97,30 +98,29 @@ def explain(
         raise ValueError("--row needs a FILE that has it.")
     if file is not None and text is not None:
         raise ValueError("--text must be left out where a FILE is given.")
-    learnt = load_model(model)
+    tagger, is_drawn = Tagger.load(model), bool(plot or html)
     given = DataFile(
-        file or Path(), reading, labelled=False, textual=is_textual(learnt)
+        file or Path(), reading, labelled=False, textual=tagger.reads_texts_
     )
-    is_drawn = bool(plot or html)
-    if is_textual(learnt) and not is_drawn and (text is not None or file is not None):
-        texts = (text,) if file is None else _row(given, learnt, row or 0).texts
-        _tell_text(learnt.tagger.explain((texts or ("",))[0], tag, k), json)
+    data = None if file is None else _row(given, tagger, row or 0)
+    if tagger.reads_texts_ and not is_drawn and (text is not None or data is not None):
+        if data is not None and data.texts:
+            (text,) = data.texts
+        _tell_text(tagger.explain(text or "", tag, k), json)
         return
     if text is not None or tag is not None:
         raise ValueError("--text and --tag need a model of texts, without a drawing.")
-    _check_kind(learnt, model, needs_tree=file is None or is_drawn)
-    data = None
-    if file is not None:
-        data = _row(given, learnt, row or 0)
+    _check_kind(tagger, model, needs_tree=data is None or is_drawn)
+    X = None if data is None else tagger.transform(data)
     names = {
-        "feature_names": _feature_names(feature_names, learnt, data),
-        "label_names": getattr(learnt, "label_names_", None),
+        "feature_names": _feature_names(feature_names, tagger, data),
+        "label_names": tagger.label_names_,
     }
-    _draw(learnt, data, plot, html, depth, names | {"title": model.name})
-    if data is None:
-        _tell_tree(learnt, depth, names, json)
+    _draw(tagger.learner_, X, plot, html, depth, names | {"title": model.name})
+    if X is None:
+        _tell_tree(tagger.learner_, depth, names, json)
     else:
-        _tell_row(learnt.explain(data.X, k), trees, names, json)
+        _tell_row(tagger.learner_, X, k, trees, names, json)
 
 
 def _tell_text(explanation: Any, json: bool) -> None:
@@ -130,11 +130,12 @@ def _tell_text(explanation: Any, json: bool) -> None:
         say(str(explanation))
 
 
-def _check_kind(model: object, path: Path, *, needs_tree: bool) -> None:
+def _check_kind(tagger: "Tagger", path: Path, *, needs_tree: bool) -> None:
     """Refuse models that have no way of a row, or no single tree, to show."""
+    model = tagger.learner_
     kind = type(model).__name__
     if not hasattr(model, "explain"):
-        way = "; --text TEXT is explained by its words" if is_textual(model) else ""
+        way = "; --text TEXT is explained by its words" if tagger.reads_texts_ else ""
         raise ValueError(f"{path}: expected a tree or a forest, found a {kind}{way}.")
     if needs_tree and not hasattr(model, "nodes"):
         raise ValueError(
@@ -143,16 +144,16 @@ def _check_kind(model: object, path: Path, *, needs_tree: bool) -> None:
         )
 
 
-def _row(data: DataFile, model: object, row: int) -> "Dataset":
+def _row(data: DataFile, tagger: "Tagger", row: int) -> "Dataset":
     n_before = 0
-    for chunk in data.chunks_for(model):
+    for chunk in data.chunks_for(tagger):
         if row < n_before + len(chunk):
             return chunk[row - n_before : row - n_before + 1]
         n_before += len(chunk)
     raise data.fault(f"expected more than {row} rows, found {n_before}.")
 
 
-def _feature_names(given: Path | None, model: Any, data: "Dataset | None") -> Any:
+def _feature_names(given: Path | None, tagger: "Tagger", data: "Dataset | None") -> Any:
     """Return the names given, or those in the data, or those kept with the model."""
     from manylabel.data.options import read_names
     from manylabel.exceptions import DataError
@@ -160,18 +161,16 @@ def _feature_names(given: Path | None, model: Any, data: "Dataset | None") -> An
     names = read_names(given)
     if given is None or names is None:
         found = None if data is None else data.feature_names
-        if is_textual(model):
-            return model.tagger.vectorizer_.get_feature_names_out()
-        return getattr(model, "feature_names_", None) if found is None else found
-    if len(names) != model.n_features_in_:
-        reason = f"expected {model.n_features_in_} names, found {len(names)}."
+        return tagger.get_feature_names_out() if found is None else found
+    if len(names) != tagger.n_features_:
+        reason = f"expected {tagger.n_features_} names, found {len(names)}."
         raise DataError(given, reason)
     return names
 
 
 def _draw(
     model: Any,
-    data: "Dataset | None",
+    X: "CSR | None",
     plot: Path | None,
     html: Path | None,
     depth: int | None,
@@ -179,7 +178,6 @@ def _draw(
 ) -> None:
     from manylabel.evaluation import plot_tree, write_tree_html
 
-    X = None if data is None else data.X
     if plot is not None:
         upper = DEPTH if depth is None else depth
         plot_tree(model, plot, X=X, depth=upper, **words)
@@ -209,8 +207,9 @@ def _tell_tree(
 
 
 def _tell_row(
-    explanation: "Explanation", trees: int, names: dict[str, Any], json: bool
+    model: Any, X: "CSR", k: int, trees: int, names: dict[str, Any], json: bool
 ) -> None:
+    explanation = model.explain(X, k)
     if not json:
         say(explanation.text(**names, n_estimators=trees))
         return

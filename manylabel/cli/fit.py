@@ -3,6 +3,7 @@
 import os
 import time
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,14 +13,12 @@ from manylabel.cli import options
 from manylabel.cli.console import fitting, note, print_json, print_table, working
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make, name_of
-from manylabel.cli.tuning import check_tuning, tuned
+from manylabel.cli.tuning import check_tuning, search
 from manylabel.exceptions import ArchiveError
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset
-    from manylabel.text import TextVectorizer
-
-FEW_ROWS = 10  # of fewer texts, words that are in one of them count too
+    from manylabel.text import Tagger
 
 ModelToBe = Annotated[
     Path,
@@ -45,8 +44,9 @@ Tune = Annotated[
     str | None,
     typer.Option(
         metavar="METRIC",
-        help="Try a few settings of the learner on one row in five, and take the best "
-        "by this metric, as P@1, nDCG@5 or PSP@3.",
+        help="Hyperparameter search: try a few settings of the learner on a validation "
+        "set, one row in five, and take the best by this metric, as P@1, nDCG@5 or "
+        "PSP@3.",
     ),
 ]
 Analyzer = Annotated[
@@ -83,32 +83,37 @@ def fit(
 
     Example: manylabel fit train.jsonl.gz --model debtags/ --valid 0.1
     """
+    from manylabel.text import Tagger, choose_vectorizer
+
     common = {"n_jobs": jobs, "random_state": seed}
     _check_learner(learner, set_, tune)
     _check_place(model)
     data = _read(DataFile(file, reading))
-    name, reason, usual = _chosen(learner, data)
+    name, reason, usual = _choose(learner, data)
     (estimator,) = make([name], set_, usual | common)
     if reason and not json:
         note(f"note: chose {reason}")
-    data, held = _divided(data, valid, seed)
-    vectorizer, start = _vectorizer(analyzer, len(data)), time.perf_counter()
+    data, held = _divide(data, valid, seed)
+    texts = None if data.texts is None else choose_vectorizer(len(data), analyzer)
+    tagger, start = Tagger(estimator, vectorizer=texts), time.perf_counter()
     figures: dict[str, Any] = {"model": str(model), "learner": name}
     if tune is not None:
-        estimator, best = tuned(estimator, data, tune, set_, vectorizer, seed)
+        tagger, best = search(tagger, data, tune, set_, seed)
         note(f"note: chose {best}, for {tune}.")
         figures["tuned"] = best
-    fitted, n_features = _fitted(estimator, data, vectorizer, name)
+    with fitting(f"Fitting {name} to {len(data):,} rows, {data.n_labels:,} labels"):
+        tagger.fit(data)
+    tagger.annotate(source=str(file), date=date.today().isoformat())
     seconds = time.perf_counter() - start
     figures |= {
         "rows": len(data),
-        "features": n_features,
+        "features": tagger.n_features_,
         "labels": data.n_labels,
         "seconds": round(seconds, 3),
     }
     if held is not None:
-        figures |= {"judged by": len(held)} | _judged(fitted, held)
-    fitted.save(model)
+        figures |= {"judged by": len(held)} | _judge(tagger, held)
+    tagger.save(model)
     figures["megabytes"] = _megabytes(model)
     print_json(figures) if json else _print_figures(figures, f"Fitted on {file}")
 
@@ -121,18 +126,18 @@ def _read(file: DataFile) -> "Dataset":
     return data
 
 
-def _chosen(learner: str | None, data: "Dataset") -> tuple[str, str, dict[str, Any]]:
+def _choose(learner: str | None, data: "Dataset") -> tuple[str, str, dict[str, Any]]:
     """Return the learner's name; why, and with which parameters, if none was given."""
-    from manylabel.text.choice import choose
+    from manylabel.text import choose_learner
 
     if learner is not None:
         return learner, "", {}
-    choice = choose(len(data), data.n_features or 0, data.n_labels)
+    choice = choose_learner(len(data), data.n_labels)
     usual = choice.learner.get_params(deep=False)
     return name_of(choice.learner), choice.reason, usual
 
 
-def _divided(
+def _divide(
     data: "Dataset", share: float, seed: int
 ) -> tuple["Dataset", "Dataset | None"]:
     """Return the rows to learn, and those to judge by, if there are to be any."""
@@ -145,47 +150,10 @@ def _divided(
     return data[np.sort(order[n_held:])], data[np.sort(order[:n_held])]
 
 
-def _vectorizer(analyzer: str, n_rows: int) -> "TextVectorizer":
-    from manylabel.text import TextVectorizer
-
-    return TextVectorizer(analyzer=analyzer, min_df=1 if n_rows < FEW_ROWS else 2)
-
-
-def _fitted(
-    estimator: Any, data: "Dataset", vectorizer: "TextVectorizer", name: str
-) -> tuple[Any, int]:
-    """Return the fitted model, and how many features it has."""
-    what = f"Fitting {name} to {len(data):,} rows, {data.n_labels:,} labels"
-    with fitting(what):
-        if data.X is None:
-            return _tagger(estimator, data, vectorizer)
-        estimator.fit(data.X, data.Y)
-    _remember(estimator, data)
-    return estimator, int(data.X.shape[1])
-
-
-def _tagger(
-    estimator: Any, data: "Dataset", vectorizer: "TextVectorizer"
-) -> tuple[Any, int]:
-    """Return a tagger fitted to texts, and how many features they have."""
-    from manylabel.text import Tagger
-
-    tagger = Tagger(estimator, vectorizer=vectorizer)
-    tagger.fit(data.texts or (), data.labels.decode(data.Y))
-    return tagger, int(tagger.learner_.n_features_in_)
-
-
-def _judged(fitted: Any, held: "Dataset") -> dict[str, float]:
-    """Return P@k and PSP@k on rows that were not learnt, in percent."""
-    from manylabel.evaluation import evaluate
-    from manylabel.propensity import recorded_law
-
-    if held.X is None:
-        report = fitted.evaluate(held.texts, held.labels.decode(held.Y))
-    else:
-        law = recorded_law(fitted.label_counts_, fitted.n_rows_, 0.55, 1.5)
-        scores = fitted.predict_topk(held.X, k=5)
-        report = evaluate(held.Y, scores, propensity=law, k=(1, 3, 5))
+def _judge(tagger: "Tagger", held: "Dataset") -> dict[str, float]:
+    """Return P@k and PSP@k on rows that were not learnt, in percent; keep them."""
+    report = tagger.evaluate(held)
+    tagger.annotate(figures=report.to_dict(), judged_by=len(held))
     names = [f"{kind}@{k}" for kind in ("P", "PSP") for k in (1, 3, 5)]
     return {name: round(100 * report[name], 2) for name in names}
 
@@ -225,13 +193,3 @@ def _check_place(model: Path) -> None:
         refuse_foreign(model)
     if not os.access(place, os.W_OK):
         raise ArchiveError(model, f"the folder {place} cannot be written.")
-
-
-def _remember(estimator: Any, data: "Dataset") -> None:
-    """Keep with the model what other verbs will ask about its data."""
-    estimator.label_counts_ = data.Y.sum(axis=0).astype("int64")
-    estimator.n_rows_ = len(data)
-    if data.label_names is not None:
-        estimator.label_names_ = data.label_names
-    if data.feature_names is not None and hasattr(estimator, "explain"):
-        estimator.feature_names_ = data.feature_names

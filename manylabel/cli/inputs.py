@@ -6,19 +6,18 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from manylabel.cli.console import NICKNAMES, STANDARD, note
-from manylabel.cli.models import is_textual
 from manylabel.cli.options import Reading
 from manylabel.exceptions import DataError, SkippedLines
 
 if TYPE_CHECKING:
-    from manylabel._typing import CSR
     from manylabel.data import Dataset, ReadOptions
+    from manylabel.text import Tagger
 
 N_ROWS = 10_000  # rows in memory at a time
 SEPARATORS = ";|"  # of labels, as people write them
@@ -53,30 +52,30 @@ class DataFile:
         self._doubt_separator(data)
         return data
 
+    def read_for(self, tagger: "Tagger") -> "Dataset":
+        """Return the whole file, of rows that a model reads."""
+        data = self.read()
+        self._check_matching(data, tagger)
+        return data
+
     def chunks(self, **widths: int) -> Iterator["Dataset"]:
         """Yield the file in chunks; ``widths`` matter where the file has none."""
         from manylabel.data import iter_chunks
 
         return iter_chunks(self.path, n_rows=N_ROWS, **self._options(**widths))
 
-    def chunks_for(self, model: Any, **widths: int) -> Iterator["Dataset"]:
-        """Yield the file in chunks with the features that a model knows."""
-        if is_textual(model):
-            yield from self._vectorised(model)
-            return
-        n_features = int(model.n_features_in_)
-        if self.reading.zero_based is None and self._format == "svmlight":
-            note_once(
-                f"note: {self.path}: features count from 0 if a 0 occurs, else from 1; "
-                "--zero-based or --one-based says which."
-            )
-        for chunk in self.chunks(n_features=n_features, **widths):
-            self.check_features(chunk)
-            if chunk.n_features != n_features:
-                raise self.fault(
-                    f"expected {n_features} features, as the model was fitted on, "
-                    f"found {chunk.n_features}."
-                )
+    def chunks_for(self, tagger: "Tagger") -> Iterator["Dataset"]:
+        """Yield the file in chunks of what a model reads, texts or features."""
+        if tagger.reads_texts_:
+            chunks = self._live() if self._is_live() else self.chunks()
+        else:
+            self._doubt_numbering()
+            widths = {"n_features": int(tagger.n_features_)}
+            if self.labelled:
+                widths["n_labels"] = len(tagger.label_names_)
+            chunks = self.chunks(**widths)
+        for chunk in chunks:
+            self._check_matching(chunk, tagger)
             yield chunk
 
     def count_rows(self) -> int:
@@ -144,22 +143,44 @@ class DataFile:
                     f"--label-separator '{sign}' makes it several."
                 )
 
+    def _doubt_numbering(self) -> None:
+        """Say so if a file does not tell whether features count from 0 or 1."""
+        if self.reading.zero_based is None and self._format == "svmlight":
+            note_once(
+                f"note: {self.path}: features count from 0 if a 0 occurs, else from 1; "
+                "--zero-based or --one-based says which."
+            )
+
     def check_features(self, data: "Dataset") -> None:
         """Refuse texts where features are needed."""
         if data.X is None:
             raise self.fault("expected rows with features, found texts.")
 
-    def _vectorised(self, model: Any) -> Iterator["Dataset"]:
-        """Yield texts in chunks, with the features and the labels of a tagger."""
-        for chunk in self._live() if self._is_live() else self.chunks():
-            self._doubt_separator(chunk)
-            if chunk.texts is None:
+    def _check_matching(self, data: "Dataset", tagger: "Tagger") -> None:
+        """Refuse rows that a model does not read, and labels that it cannot know."""
+        if tagger.reads_texts_:
+            self._doubt_separator(data)
+            if data.texts is None:
                 raise self.fault(
                     "expected texts, as the model was fitted on, found features."
                 )
-            X = model.tagger.vectorizer_.transform(chunk.texts)
-            Y, names = known_first(chunk, model.label_names_)
-            yield replace(chunk, X=X, Y=Y, label_names=names)
+            return
+        self.check_features(data)
+        known = tagger.label_names_.tolist()
+        expected = {"features": tagger.n_features_}
+        found = {"features": data.n_features, "labels": data.n_labels}
+        if self.labelled and data.label_names is None:
+            expected["labels"] = len(known)
+        for what, number in expected.items():
+            if found[what] != number:
+                raise self.fault(
+                    f"expected {number} {what}, as the model was fitted on, "
+                    f"found {found[what]}."
+                )
+        if self.labelled and data.label_names and set(known).isdisjoint(data.labels):
+            raise self.fault(
+                "expected labels that the model was fitted on, found other names."
+            )
 
     def _is_live(self) -> bool:
         """Return whether texts come as lines that are not to be waited for."""
@@ -187,21 +208,6 @@ class DataFile:
                     raise DataError(place, str(error), line=number) from None
             n_lines += len(lines)
             yield Dataset(None, np.zeros((len(texts), 0)), texts=tuple(texts))
-
-
-def known_first(
-    data: "Dataset", names: tuple[str, ...]
-) -> tuple["CSR", tuple[str, ...]]:
-    """Return labels by the columns of a model, with those new to it last."""
-    import numpy as np
-    import scipy.sparse as sp
-
-    own = data.label_names or tuple(map(str, range(data.n_labels)))
-    place = {name: column for column, name in enumerate(names)}
-    columns = np.array([place.setdefault(name, len(place)) for name in own], np.int64)
-    parts = (data.Y.data, columns[data.Y.indices], data.Y.indptr)
-    Y = sp.csr_array(parts, shape=(len(data), len(place)))
-    return Y, tuple(place)
 
 
 def _lines_at_hand(stream: Any) -> Iterator[list[bytes]]:

@@ -1,15 +1,17 @@
 """The propensities that the command line asks for."""
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from manylabel.cli.console import note
-from manylabel.cli.matching import MatchingFile
+from manylabel.cli.console import note, track
+from manylabel.cli.inputs import DataFile
 
 if TYPE_CHECKING:
+    from manylabel._typing import Floats
     from manylabel.propensity import Propensity
+    from manylabel.text import Tagger
 
 PropensityLaw = Annotated[
     str,
@@ -22,7 +24,7 @@ PropensityLaw = Annotated[
 
 
 def parse_law(propensity: str) -> "Propensity | None":
-    """Return the propensity law that was asked for, its values still to be set."""
+    """Return the propensity law that was asked for, or None."""
     from manylabel.propensity import PRESETS, Propensity
 
     if propensity.lower() == "none":
@@ -43,27 +45,31 @@ def parse_law(propensity: str) -> "Propensity | None":
 
 def count_law(
     law: "Propensity",
-    model: Any,
-    name: str,
-    judged: MatchingFile,
-    training: MatchingFile | None,
-) -> str:
-    """Set the values of the law by counts of training labels; return whose."""
+    tagger: "Tagger",
+    names: tuple[str, ...],
+    judged: DataFile,
+    training: DataFile | None,
+) -> tuple["Floats", str]:
+    """Return the propensities of labels by counts in training, and where counted."""
     import numpy as np
 
     from manylabel.propensity import recorded_law
 
-    if training is not None:
-        (counts, n_rows), counted = training.count_labels(), "the training rows given"
-    elif hasattr(model, "label_counts_"):
-        n_new = len(judged.names()) - len(model.label_counts_)
-        counts, n_rows = np.pad(model.label_counts_, (0, n_new)), model.n_rows_
-        counted = f"the rows that {name} was fitted on"
-    else:
-        (counts, n_rows), counted = judged.count_labels(), "the judged rows"
+    if training is None and tagger.n_rows_:
+        counted = "the rows that the model was fitted on"
+        return tagger.propensities(law, len(names)), counted
+    counted = "the training rows given"
+    if training is None:
+        training, counted = judged, "the judged rows"
         note(
             "note: the model does not hold its training labels, so the propensities "
             "come from the judged rows; --train FILE follows the usual convention."
         )
-    law.values_ = recorded_law(counts, n_rows, law.a, law.b)
-    return counted
+    counts, n_rows = dict.fromkeys(names, 0.0), 0
+    for chunk in track(training.chunks_for(tagger), "Counting labels"):
+        space, Y = tagger.align(chunk)
+        for name, count in zip(space, Y.sum(axis=0).tolist(), strict=True):
+            counts[name] = counts.get(name, 0.0) + count
+        n_rows += len(chunk)
+    values = np.array([counts[name] for name in names])
+    return recorded_law(values, n_rows, law.a, law.b), counted

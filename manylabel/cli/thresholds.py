@@ -1,21 +1,15 @@
-"""``manylabel thresholds``: cut-offs, so that predict returns sets."""
+"""``manylabel thresholds``: scores above which labels are given."""
 
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from manylabel.cli import options
 from manylabel.cli.console import percent, print_json, say, working
 from manylabel.cli.inputs import DataFile
-from manylabel.cli.matching import MatchingFile
-from manylabel.cli.models import is_textual, load_model
 
-if TYPE_CHECKING:
-    from manylabel.model_selection import Thresholds
-
-# What fit keeps with a model of features.
-KEPT = ("label_names_", "label_counts_", "n_rows_", "feature_names_")
 Data = Annotated[
     Path,
     typer.Option(metavar="FILE", help="Rows that the model did not learn."),
@@ -29,7 +23,7 @@ Target = Annotated[
     ),
 ]
 PerLabel = Annotated[
-    bool, typer.Option("--per-label", help="A cut-off for each label of its own.")
+    bool, typer.Option("--per-label", help="A threshold for each label of its own.")
 ]
 
 
@@ -50,50 +44,40 @@ def thresholds(
 
     Example: manylabel thresholds debtags/ --data valid.jsonl --for precision=0.9
     """
-    import scipy.sparse as sp
+    from manylabel.text import Tagger
 
-    from manylabel._validation import widened
-    from manylabel.model_selection import Thresholds
-
-    learnt = load_model(model)
+    tagger, file = Tagger.load(model), DataFile(data, reading)
     with working(f"Reading {data}"):
-        chunks = list(MatchingFile(learnt, DataFile(data, reading)).chunks())
-    X = sp.vstack([chunk.X for chunk in chunks], format="csr")
-    Y = sp.vstack(
-        [widened(chunk.Y, len(learnt.classes_)) for chunk in chunks], format="csr"
-    )
-    inner = learnt.estimator_ if isinstance(learnt, Thresholds) else learnt
-    cut = Thresholds(inner, **_goal(target), per_label=per_label).choose(inner, X, Y)
-    given = cut.predict(X)
+        rows = file.read_for(tagger)
+    tagger.choose_thresholds(rows, per_label=per_label, **_goal(target))
+    _, Y, _, given = tagger.judge(rows)
     hits = float(given.multiply(Y).sum())
     figures = {
-        "rows": X.shape[0],
-        "labels given": given.sum() / X.shape[0],
+        "rows": len(rows),
+        "labels given": float(given.sum()) / len(rows),
         "precision": hits / max(1.0, float(given.sum())),
         "recall": hits / max(1.0, float(Y.sum())),
     }
-    _keep(cut, learnt).save(model)
+    tagger.save(model)
     if json:
         print_json({"model": str(model), "target": target} | figures)
         return
     say(
-        f"Cut-offs for {target} on {X.shape[0]:,} rows: "
+        f"Thresholds for {target} on {len(rows):,} rows: "
         f"{figures['labels given']:.2f} labels a row, precision "
         f"{percent(figures['precision'])} %, recall {percent(figures['recall'])} %."
     )
 
 
 def _goal(target: str) -> dict[str, Any]:
+    """Return what thresholds are chosen for, as the tagger calls it."""
     name, equals, share = target.partition("=")
-    return {f"min_{name}": float(share)} if equals else {"cost": target}
-
-
-def _keep(cut: "Thresholds", learnt: Any) -> Any:
-    """Return the model with its cut-offs, a tagger if it was one."""
-    about = {name: vars(learnt).pop(name) for name in KEPT if hasattr(learnt, name)}
-    if is_textual(learnt):
-        learnt.tagger.learner_ = cut
-        return learnt.tagger
-    for name, value in about.items():
-        setattr(cut, name, value)
-    return cut
+    if not equals:
+        return {"cost": target}
+    with suppress(ValueError):
+        if name in ("precision", "recall") and 0 <= float(share) <= 1:
+            return {f"min_{name}": float(share)}
+    raise ValueError(
+        "--for must be a cost, such as f1, or precision= or recall= with a share from "
+        f"0 to 1. Got {target!r}."
+    )

@@ -1,4 +1,4 @@
-"""``fit --tune``: the best of a few settings, by rows that were not learnt."""
+"""``fit --tune``: hyperparameter search, by rows that were not learnt."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from manylabel.cli.console import fitting, note, percent
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset
-    from manylabel.text import TextVectorizer
+    from manylabel.text import Tagger
 
 
 def check_tuning(metric: str, learner: Any, given: Sequence[str] | None) -> None:
@@ -22,38 +22,29 @@ def check_tuning(metric: str, learner: Any, given: Sequence[str] | None) -> None
             settings(learner, metric, fixed=_names(given))
 
 
-def tuned(
-    learner: Any,
+def search(
+    tagger: "Tagger",
     data: "Dataset",
     metric: str,
     given: Sequence[str] | None,
-    vectorizer: "TextVectorizer",
     seed: int,
-) -> tuple[Any, str]:
-    """Return a learner with the best settings by a metric, and these in words.
+) -> "tuple[Tagger, str]":
+    """Return a tagger with the best settings by a metric, and these in words.
 
-    What was ``given``, as NAME=VALUE, is kept. Words are counted in all texts, labels
-    only in those that are not held out.
+    What was ``given``, as NAME=VALUE, is kept.
     """
-    from sklearn.base import clone
+    from manylabel.model_selection.search import settings
 
-    from manylabel.model_selection.search import settings, value
+    fixed = _names(given)
 
-    with _named():
-        tried = settings(learner, metric, fixed=_names(given))
-        if len(tried) == 1:  # such as a blend, which weighs its learners by the metric
-            return clone(learner).set_params(**tried[0]), _words(tried[0])
-        X = data.X
-        if X is None:
-            X = clone(vectorizer).fit_transform(data.texts or ())
-        values = []
-        for setting in tried:
-            with fitting(f"Trying {_words(setting)}"):
-                one = clone(learner).set_params(**setting)
-                values.append(value(one, X, data.Y, metric, random_state=seed))
-            note(f"tune: {metric} {percent(values[-1])} with {_words(setting)}")
-    best = tried[values.index(max(values))]
-    return clone(learner).set_params(**best), _words(best)
+    def watch(setting: dict[str, Any], value: float) -> None:
+        note(f"tune: {metric} {percent(value)} with {_words(setting)}")
+
+    with _named(), fitting(f"Trying settings for {metric}"):
+        best = tagger.search(
+            data, metric=metric, fixed=fixed, random_state=seed, watch=watch
+        )
+    return best, _words(settings(best.learner, metric, fixed=fixed)[0])
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Hyperparameter search: which settings are worth trying, and how good one is."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import product
 from typing import Any
 
@@ -13,6 +13,7 @@ from manylabel.metrics import as_metric
 from manylabel.model_selection.holdout import FEWEST, hold_out
 from manylabel.propensity import Propensity
 
+Watch = Callable[[dict[str, Any], float], None]
 COSTS = (0.1, 0.3, 1.0, 3.0, 10.0)
 FOREST = {"C": ("auto", 0.5, 4.0), "leaf_size": (10, 30)}
 TREE = {"C": (0.3, 1.0, 3.0), "budget": (10, 20, 50)}
@@ -121,6 +122,37 @@ def value(
     judge = as_metric(metric, propensity)
     scores = clone(learner).fit(X[train], Y[train]).predict_topk(X[held], judge.k)
     return float(judge.add(Ranked.of(Y[held], scores, judge.k, propensity)).value)
+
+
+def search(
+    learner: Any,
+    X: CSR,
+    Y: CSR,
+    metric: str,
+    fixed: Collection[str] = (),
+    random_state: RandomState = 0,
+    watch: Watch | None = None,
+) -> dict[str, Any]:
+    """Return the settings of a learner that are best for a metric (a grid search).
+
+    ``watch`` is called with each setting that was tried and its value.
+    A single setting, as of a blend, which weighs its learners itself, is not tried.
+
+    Examples
+    --------
+    >>> from manylabel import OneVsRest, make_corpus
+    >>> corpus = make_corpus(n_rows=300, n_labels=10, random_state=0)
+    >>> list(search(OneVsRest(), corpus.X, corpus.Y, "P@1"))
+    ['C']
+    """
+    tried = settings(learner, metric, fixed=fixed)
+    values = []
+    for setting in tried if len(tried) > 1 else ():
+        one = clone(learner).set_params(**setting)
+        values.append(value(one, X, Y, metric, random_state=random_state))
+        if watch is not None:
+            watch(setting, values[-1])
+    return tried[values.index(max(values))] if values else tried[0]
 
 
 def _of_parameters(parameters: dict[str, Any], metric: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ A value that is neither is spelt in parts, told apart by what follows the dot:
 =====================  =======================================================
 ``name``               a number, str, bool, None, list of these, or an array
 ``name.tuple``         a tuple, as a list
+``name.dict``          a dict of str to numbers, text, None, or dicts of these
 ``name.strings``       an array of str, as a list; ``name.dtype`` is O or U
 ``name.indptr`` ...    a ``csr_array``: also ``.indices``, ``.data``, ``.shape``
 ``name.class`` ...     an estimator: also ``.params.*`` and ``.state.*``
@@ -135,6 +136,8 @@ def _spell(name: str, value: Any) -> Flat:
         return {name: [_scalar(name, item) for item in value]}
     if isinstance(value, tuple):
         return {f"{name}.tuple": [_scalar(name, item) for item in value]}
+    if isinstance(value, dict):
+        return {f"{name.removesuffix('.dict')}.dict": _plain(name, value)}
     if _is_ours(value):
         parts = {"class": class_name(value)}
         parts |= _prefixed("params", value.get_params(deep=False))
@@ -160,12 +163,24 @@ def _scalar(name: str, value: Any) -> Any:
     raise _refusal(name, _kind(value))
 
 
+def _plain(name: str, value: Any) -> Any:
+    """Return a dict, of dicts or scalars, as JSON holds it."""
+    if not isinstance(value, dict):
+        return _scalar(name, value)
+    for key in value:
+        if not isinstance(key, str):
+            raise _refusal(name, f"a dict with {_kind(key)} for a key")
+    return {key: _plain(name, part) for key, part in value.items()}
+
+
 def _read(name: str, parts: Flat) -> Any:
     match parts:
         case {"": value}:
             return value
         case {"tuple": items}:
             return tuple(items)
+        case {"dict": dict() as found}:
+            return _plain(name, found)
         case {"strings": items, "dtype": "O" | "U" as kind}:
             return np.array(items, dtype=kind)
         case {"indptr": indptr, "indices": indices, "data": data, "shape": shape}:

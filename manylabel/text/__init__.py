@@ -1,8 +1,22 @@
-"""Text in, tags out."""
+"""The model object, and how texts become its rows."""
 
+from manylabel.text._card import Card
+from manylabel.text._default import Choice, choose_learner, choose_vectorizer
 from manylabel.text._explanation import Reason, TagExplanation
+from manylabel.text._items import PASSTHROUGH
+from manylabel.text._labels import Judged
 from manylabel.text._tagger import Tagger
 from manylabel.text._vectorizer import TextVectorizer
-from manylabel.text.choice import Choice, choose
 
-__all__ = ["Choice", "Reason", "TagExplanation", "Tagger", "TextVectorizer", "choose"]
+__all__ = [
+    "PASSTHROUGH",
+    "Card",
+    "Choice",
+    "Judged",
+    "Reason",
+    "TagExplanation",
+    "Tagger",
+    "TextVectorizer",
+    "choose_learner",
+    "choose_vectorizer",
+]

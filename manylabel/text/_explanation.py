@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._typing import CSR, Array, Ints
+from manylabel._typing import CSR, Ints
 from manylabel.explanation import MOST_NAMED, ranked
 from manylabel.text._chunks import plain
 
@@ -103,11 +103,12 @@ class Variants(NamedTuple):
         ]
 
 
-def reasons(
-    text: str, vectorizer: Any, learner: Any, names: Array, columns: Ints | None, k: int
+def explain_text(
+    text: str, tagger: Any, columns: Ints | None, k: int
 ) -> TagExplanation:
     """Return why a text gets some tags; without ``columns``, the best ``k``."""
-    variants = Variants.of(text, vectorizer)
+    learner, names = tagger.learner_, tagger.label_names_
+    variants = Variants.of(text, tagger.vectorizer_)
     scores = learner.decision_function(variants.X[:1])[0]
     order = np.argsort(-scores, kind="stable")
     columns = order[:k] if columns is None else columns

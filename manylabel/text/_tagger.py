@@ -1,95 +1,116 @@
-"""A tagger: texts in, names of tags out."""
+"""The model object: items in, names of labels out."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, persistence
-from manylabel._typing import CSR, Array, Ints
-from manylabel.base import MultiLabelClassifier
-from manylabel.data import LabelSpace
+from manylabel._typing import CSR, Array, Floats, Ints, RandomState
+from manylabel._version import __version__
+from manylabel.base import MultiLabelClassifier, Saved, check_learner, set_jobs
+from manylabel.data import Dataset, LabelSpace
 from manylabel.data.dataset import best_first
-from manylabel.evaluation import Report, evaluate
+from manylabel.evaluation import Evaluation, Report
+from manylabel.exceptions import ArchiveError
+from manylabel.model_selection import Thresholds
+from manylabel.model_selection.search import search
+from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity, recorded_law
-from manylabel.text import _tags
-from manylabel.text._explanation import TagExplanation, reasons
+from manylabel.text._card import Card, write_card
+from manylabel.text._default import check_streaming, new_learner, new_vectorizer
+from manylabel.text._explanation import TagExplanation, explain_text
+from manylabel.text._items import PASSTHROUGH, vectorize
+from manylabel.text._labels import Judged, Labelled, check_count, check_names, widen
 from manylabel.text._vectorizer import TextVectorizer
-from manylabel.text.choice import choose
 
+DEEPEST = 1000  # labels of a row among which those that are given are looked for
 Tagged = list[tuple[str, float]]
 
 
-class Tagger(BaseEstimator):  # type: ignore[misc]
-    """Suggest tags for texts: a vectorizer, a learner, and the names of the tags.
+class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
+    """The model: a vectorizer, a learner, the names of labels, and how they are given.
 
-    Texts are a list, an array, or a pandas or Polars column of strings; tags are a list
-    of names for each text, which may be empty.
+    Items are texts (a list, an array, or a pandas or Polars column of strings), or rows
+    of features (a 2-D array, sparse or not, or a data frame), or a :class:`Dataset` of
+    either. Tags are a list of names for each item, which may be empty; a data set
+    brings its own.
 
     Parameters
     ----------
     learner : multi-label classifier of this package or None, default=None
-        What ranks the tags; None chooses by the size of the data.
-    vectorizer : TextVectorizer or None, default=None
-        What turns texts into numbers; None is ``TextVectorizer()``.
+        What ranks the labels; None chooses by the size of the data.
+    vectorizer : TextVectorizer, "passthrough" or None, default=None
+        What turns texts into numbers; ``"passthrough"`` takes rows of features as they
+        are. None is one or the other, as the items of ``fit`` are.
 
     Attributes
     ----------
-    vectorizer_ : TextVectorizer
+    vectorizer_ : TextVectorizer or "passthrough"
         The fitted vectorizer.
     learner_ : multi-label classifier
-        The fitted learner.
-    label_names_ : ndarray of shape (n_tags,)
-        Names of the tags: sorted, or in a stream those that came later last.
+        The fitted learner; :class:`Thresholds` around it once they were chosen.
+    label_names_ : ndarray of shape (n_labels,)
+        Names of the labels: sorted, as the data set has them, or in a stream those that
+        came later last.
+    label_counts_ : ndarray of shape (n_labels,)
+        How many items had each label.
+    n_rows_ : int
+        How many items were learnt.
+    feature_names_ : ndarray of shape (n_features,) or None
+        Names of features that are passed through, if the data set had any.
     choice_ : str
         Which learner was chosen and why, as one sentence; empty if it was named.
-    label_counts_ : ndarray of shape (n_tags,)
-        How many texts had each tag.
-    n_rows_ : int
-        How many texts were learnt.
+    provenance_ : dict
+        The version of the library, and what :meth:`annotate` was told.
 
     Examples
     --------
     >>> texts = ["red wine", "white wine", "brown bread", "rye bread and wine"]
     >>> tags = [["drink"], ["drink"], ["food"], ["drink", "food"]]
-    >>> tagger = Tagger(vectorizer=TextVectorizer(min_df=1)).fit(texts, tags)
+    >>> tagger = Tagger().fit(texts, tags)
     >>> [name for name, score in tagger.tag("a glass of wine", k=1)]
     ['drink']
     >>> tagger.predict(["bread", "wine"])
     [['food'], ['drink']]
     >>> tagger.choice_
     'OneVsRest, because 4 rows are too few to weigh several learners.'
+    >>> Tagger(vectorizer="passthrough").fit([[0.0, 1.0], [1.0, 0.0]], [["a"], ["b"]])
+    Tagger(vectorizer='passthrough')
     """
 
-    vectorizer_: TextVectorizer
+    vectorizer_: Any
     learner_: MultiLabelClassifier
     label_names_: Array
+    label_counts_: Annotated[Ints, Field("int64", "n_labels", Finite(least=0))]
+    n_rows_: Annotated[int, Number(least=0, whole=True)]
+    feature_names_: Array | None
     choice_: str
-    label_counts_: Ints
-    n_rows_: int
+    provenance_: dict[str, Any]
 
     def __init__(
         self,
         learner: MultiLabelClassifier | None = None,
         *,
-        vectorizer: TextVectorizer | None = None,
+        vectorizer: TextVectorizer | str | None = None,
     ) -> None:
         self.learner = learner
         self.vectorizer = vectorizer
 
-    def fit(self, texts: Iterable[str], tags: Iterable[Iterable[str]]) -> Self:
-        """Learn from tagged texts.
+    def fit(self, items: Any, tags: Iterable[Iterable[str]] | None = None) -> Self:
+        """Learn from labelled items.
 
         Parameters
         ----------
-        texts : iterable of str
-            Texts.
-        tags : iterable of iterables of str
-            The tags of each text.
+        items : iterable of str, matrix of features, or Dataset
+            Texts or rows.
+        tags : iterable of iterables of str or None, default=None
+            The names of the labels of each item; None for a data set, which has them.
 
         Returns
         -------
@@ -97,35 +118,37 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
             Itself.
         """
         self._check_parameters()
-        vectorizer = self._new_vectorizer()
-        X = vectorizer.fit_transform(texts)
-        space, Y = _encoded(_tags.checked(tags, X.shape[0]))
-        learner, reason = self._new_learner(X.shape[0], X.shape[1], len(space))
+        space, Y = Labelled.of(items, tags)
+        if not len(space):
+            raise ValueError("tags must name at least one tag. Got none.")
+        vectorizer = new_vectorizer(self.vectorizer, items, Y.shape[0])
+        X = vectorize(vectorizer, items, "fit_transform")
+        check_count(Y.shape[0], X.shape[0])
+        learner, reason = new_learner(self.learner, *Y.shape)
         learner.fit(X, Y)
-        self.vectorizer_, self.learner_, self.choice_ = vectorizer, learner, reason
-        self.label_counts_, self.n_rows_ = np.zeros(len(space), np.int64), 0
-        return self._count(space.names, Y)
+        return self._begin(vectorizer, learner, reason, items)._count(space, Y)
 
     def partial_fit(
         self,
-        texts: Iterable[str],
+        items: Any,
         tags: Iterable[Iterable[str]],
         classes: Iterable[str] | None = None,
     ) -> Self:
-        """Learn more tagged texts, on top of what is known.
+        """Learn more labelled items, on top of what is known.
 
-        Takes a learner of streams, such as ``CSDPP(regressor="gradient")``, and a
-        vectorizer that hashes.
+        Takes a learner of streams, such as ``CSDPP(regressor="gradient")``, and rows of
+        features or a vectorizer that hashes.
 
         Parameters
         ----------
-        texts : iterable of str
-            Texts.
+        items : iterable of str or matrix of features
+            Texts or rows.
         tags : iterable of iterables of str
-            The tags of each text.
+            The names of the labels of each item.
         classes : iterable of str or None, default=None
-            In the first call, all the tags to come, where they are known; None is those
-            of this call. Later tags are refused unless the learner has ``grow=True``.
+            In the first call, all the names to come, where they are known; None is
+            those of this call. Later ones are refused unless the learner has
+            ``grow=True``.
 
         Returns
         -------
@@ -133,116 +156,143 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
             Itself.
         """
         self._check_parameters()
-        learner, vectorizer = self._streaming()
-        X = vectorizer.transform(texts)
-        rows = _tags.checked(tags, X.shape[0])
+        learner, vectorizer = self._streaming(items)
+        X = vectorize(vectorizer, items, "transform")
+        rows = check_names(tags)
+        check_count(len(rows), X.shape[0])
         known = list(self.label_names_) if self.__sklearn_is_fitted__() else []
-        space = self._widened(rows, known, [] if classes is None else list(classes))
+        grows = getattr(self.learner, "grow", False)
+        space = widen(rows, known, [] if classes is None else list(classes), grows)
         Y = space.encode(rows)
         learner.partial_fit(X, Y)
         if not known:
-            self.vectorizer_, self.learner_, self.choice_ = vectorizer, learner, ""
-            self.label_counts_, self.n_rows_ = np.zeros(0, np.int64), 0
-        return self._count(space.names, Y)
+            self._begin(vectorizer, learner, "", items)
+        return self._count(space, Y)
 
-    def tag(self, text: str, k: int = 5) -> Tagged:
-        """Return the ``k`` best tags of a text with their scores, the best first.
+    def tag(self, item: Any, k: int | None = 5) -> Tagged:
+        """Return the ``k`` best labels of an item with their scores, the best first.
 
         Parameters
         ----------
-        text : str
-            The text.
-        k : int, default=5
-            How many tags; all of them when there are fewer.
+        item : str or row of features
+            The text, or a row of shape (n_features,) or (1, n_features).
+        k : int or None, default=5
+            How many labels, all of them when there are fewer; None returns those that
+            ``predict`` gives.
 
         Returns
         -------
         list of (str, float)
             Names and scores.
         """
-        return self.tag_many([_one(text)], k)[0]
+        return self.tag_many(self._one(item), k)[0]
 
-    def tag_many(self, texts: Iterable[str], k: int = 5) -> list[Tagged]:
-        """Return the ``k`` best tags of each text with their scores, the best first.
-
-        Parameters
-        ----------
-        texts : iterable of str
-            Texts.
-        k : int, default=5
-            How many tags; all of them when there are fewer.
-
-        Returns
-        -------
-        list of lists of (str, float)
-            Names and scores, a list for each text.
-        """
-        X = self._rows(texts)
-        best = self.learner_.predict_topk(X, k)
+    def tag_many(self, items: Any, k: int | None = 5) -> list[Tagged]:
+        """Return for each item what ``tag`` returns, a list of lists."""
+        best = self.predict_topk(items, k)
         order = best_first(best)
         names = self.label_names_[best.indices[order]].tolist()
         pairs = list(zip(names, best.data[order].tolist(), strict=True))
         return [pairs[start:stop] for start, stop in pairwise(best.indptr.tolist())]
 
-    def predict(self, texts: Iterable[str]) -> list[list[str]]:
-        """Return the tags that the learner gives each text, in the order of columns.
+    def predict_topk(self, items: Any, k: int | None = 5) -> CSR:
+        """Return the labels and scores of ``tag_many`` as a CSR array, by column."""
+        X = self.transform(items)
+        if k is not None:
+            return self.learner_.predict_topk(X, k)
+        ranked = self.learner_.predict_topk(X, DEEPEST)
+        given = sp.csr_array(self.learner_.predict(X))
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(ranked.indptr))
+        kept = np.asarray(given[rows, ranked.indices]).ravel() > 0
+        parts = (ranked.data[kept], (rows[kept], ranked.indices[kept]))
+        return sp.csr_array(parts, shape=ranked.shape)
 
-        Parameters
-        ----------
-        texts : iterable of str
-            Texts.
+    def predict(self, items: Any) -> list[list[str]]:
+        """Return the names of the labels that each item is given, by column."""
+        return self._space().decode(self.learner_.predict(self.transform(items)))
 
-        Returns
-        -------
-        list of lists of str
-            Names, none where no tag is likely enough.
+    def choose_thresholds(
+        self,
+        items: Any,
+        tags: Iterable[Iterable[str]] | None = None,
+        *,
+        cost: Any = "f1",
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+        per_label: bool = False,
+    ) -> Self:
+        """Choose the scores above which labels are given, on a validation set.
+
+        Rankings stay as they are; ``predict`` and the sets of ``evaluate`` follow. What
+        to choose for is told as to :class:`Thresholds`.
         """
-        X = self._rows(texts)
-        return self._space().decode(self.learner_.predict(X))
+        X, (_, Y) = self.transform(items), self.align(items, tags)
+        check_count(Y.shape[0], X.shape[0])
+        learner = getattr(self.learner_, "estimator_", self.learner_)
+        rule = Thresholds(
+            learner,
+            cost=cost,
+            min_precision=min_precision,
+            min_recall=min_recall,
+            per_label=per_label,
+        )
+        self.learner_ = rule.choose(learner, X, Y[:, : len(self.label_names_)])
+        return self
+
+    def judge(
+        self, items: Any, tags: Iterable[Iterable[str]] | None = None, k: int = 5
+    ) -> Judged:
+        """Return labels, scores of the ``k`` best, and sets, side by side, to evaluate.
+
+        Columns are the model's, then those of labels that it never learnt.
+        """
+        X, (space, Y) = self.transform(items), self.align(items, tags)
+        check_count(Y.shape[0], X.shape[0])
+        scores = _validation.widened(self.learner_.predict_topk(X, k), len(space))
+        sets = _validation.widened(self.learner_.predict(X), len(space))
+        return Judged(space, Y, scores, sets)
 
     def evaluate(
         self,
-        texts: Iterable[str],
-        tags: Iterable[Iterable[str]],
+        items: Any,
+        tags: Iterable[Iterable[str]] | None = None,
         *,
         k: int | tuple[int, ...] = (1, 3, 5),
         propensity: Propensity | None = None,
     ) -> Report:
-        """Judge the tagger on tagged texts that it has not seen.
+        """Judge the tagger on labelled items that it has not seen.
 
-        Tags that it never learnt count as tags that it misses.
+        Labels that it never learnt count as labels that it misses.
 
         Parameters
         ----------
-        texts : iterable of str
-            Texts.
-        tags : iterable of iterables of str
-            The tags of each text.
+        items : iterable of str, matrix of features, or Dataset
+            Texts or rows.
+        tags : iterable of iterables of str or None, default=None
+            The names of the labels of each item; None for a data set, which has them.
         k : int or tuple of int, default=(1, 3, 5)
             Ranking depths.
         propensity : Propensity or None, default=None
-            The law, ``a`` and ``b``, by which a tag's count in training tells how often
-            it is forgotten; None is ``Propensity()``.
+            The law, ``a`` and ``b``, by which a label's count in training tells how
+            often it is forgotten; None is ``Propensity()``.
 
         Returns
         -------
         Report
             See :func:`manylabel.evaluate`.
         """
-        X = self._rows(texts)
-        rows = _tags.checked(tags, X.shape[0])
-        new = {name for names in rows for name in names} - set(self.label_names_)
-        Y = LabelSpace([*self.label_names_, *sorted(new)]).encode(rows)
+        found = self.judge(items, tags, max(_validation.depths(k)))
         law = Propensity() if propensity is None else propensity
-        counts = np.concatenate([self.label_counts_, np.zeros(len(new), np.int64)])
-        (*_, deepest) = sorted(_validation.depths(k))
-        return evaluate(
-            Y,
-            _validation.widened(self.learner_.predict_topk(X, deepest), Y.shape[1]),
-            k=k,
-            propensity=recorded_law(counts, self.n_rows_, law.a, law.b),
-            predictions=_validation.widened(self.learner_.predict(X), Y.shape[1]),
-        )
+        propensities = self.propensities(law, len(found.space))
+        evaluation = Evaluation(k=k, propensity=propensities)
+        return evaluation.update(found.Y, found.scores, found.sets).report()
+
+    def propensities(self, law: Propensity, n_labels: int | None = None) -> Floats:
+        """Return the propensities of labels, also of unseen ones, by training counts."""
+        check_is_fitted(self)
+        counts = np.zeros(n_labels or len(self.label_counts_), np.int64)
+        counts[: len(self.label_counts_)] = self.label_counts_
+        return recorded_law(counts, self.n_rows_, law.a, law.b)
 
     def explain(
         self, text: str, tags: Iterable[str] | None = None, k: int = 5
@@ -252,146 +302,198 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         A word's weight for a tag is what the tag's score loses when the word is left
         out of the text. So it is what the learner does, whichever learner it is.
 
-        Parameters
-        ----------
-        text : str
-            The text. Of a long one, the 200 words that weigh most are tried.
-        tags : iterable of str or None, default=None
-            Names of tags; None is the ``k`` best ones.
-        k : int, default=5
-            How many tags.
-
-        Returns
-        -------
-        TagExplanation
-            Has ``reasons``, each with ``tag``, ``score``, ``rank`` and ``words``;
-            printed, it is in words.
+        Of a long text, the 200 words that weigh most are tried. None is the ``k`` best
+        tags. The explanation has ``reasons``, each with ``tag``, ``score``, ``rank``
+        and ``words``; printed, it is in words.
 
         Examples
         --------
         >>> texts = ["red wine", "white wine", "brown bread", "rye bread"]
         >>> tags = [["drink"], ["drink"], ["food"], ["food"]]
-        >>> tagger = Tagger(vectorizer=TextVectorizer(min_df=1)).fit(texts, tags)
+        >>> tagger = Tagger().fit(texts, tags)
         >>> (reason,) = tagger.explain("red wine and bread", tags=["food"]).reasons
         >>> [word for word, weight in reason.words if weight > 0]
         ['bread']
         """
         check_is_fitted(self)
-        (depth,) = _validation.depths(k)
-        columns = None if tags is None else self._columns(tags)
-        names = self.label_names_
-        return reasons(
-            _one(text), self.vectorizer_, self.learner_, names, columns, depth
-        )
+        if not self.reads_texts_:
+            raise TypeError("text must be explained by a model of texts.")
+        (depth,), (words,) = _validation.depths(k), self._one(text)
+        columns = None
+        if tags is not None:
+            (names,), space = check_names([tags]), self._space()
+            columns = np.array([space.column(name) for name in names], np.int64)
+        return explain_text(words, self, columns, depth)
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted tagger to the folder ``path``, replacing a model there."""
+    def search(
+        self,
+        items: Any,
+        tags: Iterable[Iterable[str]] | None = None,
+        *,
+        metric: str,
+        fixed: Collection[str] = (),
+        random_state: RandomState = 0,
+        watch: Callable[[dict[str, Any], float], None] | None = None,
+    ) -> Self:
+        """Return a tagger, not fitted, with the best hyperparameters by a metric.
+
+        A few settings of the learner, but for what is ``fixed``, are tried on a
+        validation set. Words are counted in all texts, labels only in those that are
+        not held out. ``watch`` is called with each setting tried and its value.
+        """
+        self._check_parameters()
+        _, Y = Labelled.of(items, tags)
+        X = vectorize(
+            new_vectorizer(self.vectorizer, items, Y.shape[0]), items, "fit_transform"
+        )
+        learner, _ = new_learner(self.learner, *Y.shape)
+        best = search(learner, X, Y, metric, fixed, random_state, watch)
+        return type(self)(learner.set_params(**best), vectorizer=self.vectorizer)
+
+    def annotate(self, **facts: Any) -> Self:
+        """Keep facts with the model: where it comes from, and how good it is.
+
+        Each is text, a number or a dict of these, such as ``source="train.jsonl"``,
+        ``date="2026-01-31"`` or ``figures=dict(report)``; None forgets one.
+        """
         check_is_fitted(self)
-        persistence.save(self, path)
+        known = self.provenance_ | facts
+        persistence.flatten({"provenance_": known})  # refuses what cannot be saved
+        self.provenance_ = {name: it for name, it in known.items() if it is not None}
+        return self
+
+    def card(self) -> Card:
+        """Return what the model is: a mapping ready for JSON; printed, a model card.
+
+        Examples
+        --------
+        >>> tagger = Tagger().fit(["red wine", "rye bread"], [["drink"], ["food"]])
+        >>> tagger.annotate(source="menu.csv").card()["labels"]
+        2
+        """
+        check_is_fitted(self)
+        return write_card(self)
+
+    @property
+    def reads_texts_(self) -> bool:
+        """Whether items are texts, not rows of features."""
+        return not isinstance(self.vectorizer_, str)
+
+    @property
+    def n_features_(self) -> int:
+        """How many features the learner has."""
+        return self.learner_.n_features_in_
+
+    def get_feature_names_out(self) -> Array | None:
+        """Return the names of the learner's features, None if they have none."""
+        check_is_fitted(self)
+        if not self.reads_texts_:
+            return self.feature_names_
+        hashes = self.vectorizer_.n_features is not None
+        return None if hashes else self.vectorizer_.get_feature_names_out()
 
     @classmethod
-    def load(cls, path: str | Path, *, mmap: bool = False) -> "Tagger":
-        """Read a tagger from a folder; see :func:`manylabel.load`."""
+    def load(
+        cls, path: str | Path, *, mmap: bool = False, n_jobs: int | None = None
+    ) -> "Tagger":
+        """Read a tagger from a folder, to run on so many threads; as saved by default.
+
+        A classifier that was saved by itself becomes a tagger of features, whose labels
+        are called by their columns.
+        """
         found = persistence.load(path, mmap=mmap)
+        if isinstance(found, MultiLabelClassifier):
+            check_is_fitted(found)
+            nothing = Dataset(None, np.zeros((0, len(found.classes_))))
+            alone = cls(found, vectorizer=PASSTHROUGH)
+            alone._begin(PASSTHROUGH, found, "", nothing)
+            found = alone._count(nothing.labels, nothing.Y)
         if not isinstance(found, cls):
-            raise TypeError(f"{path} must hold a Tagger. Got a {type(found).__name__}.")
+            kind = type(found).__name__
+            reason = f"expected a tagger or a classifier, found a {kind}."
+            raise ArchiveError(path, reason)
+        if n_jobs is not None:
+            set_jobs(found.learner_, n_jobs)
         return found
-
-    def get_state(self) -> dict[str, Any]:
-        """Return what was learnt: a flat dict of arrays and JSON scalars."""
-        return persistence.flatten(
-            {name: v for name, v in vars(self).items() if name.endswith("_")}
-        )
-
-    def set_state(self, state: dict[str, Any]) -> Self:
-        """Take over what another tagger learnt, if it fits together."""
-        other = persistence.unflatten(state)
-        n_labels = len(other["learner_"].classes_)
-        if not len(other["label_names_"]) == len(other["label_counts_"]) == n_labels:
-            raise ValueError("label_names_, label_counts_ and learner_ must agree")
-        if other["learner_"].n_features_in_ != other["vectorizer_"].n_features_out_:
-            raise ValueError("vectorizer_ and learner_ must agree")
-        self.__dict__.update(other)
-        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_rows_")
 
-    def _rows(self, texts: Iterable[str]) -> CSR:
+    def transform(self, items: Any) -> CSR:
+        """Return the features of items, as the learner takes them."""
         check_is_fitted(self)
-        return self.vectorizer_.transform(texts)
+        return vectorize(self.vectorizer_, items, "transform")
+
+    def align(
+        self, items: Any, tags: Iterable[Iterable[str]] | None = None
+    ) -> Labelled:
+        """Return the labels of items by the model's columns, then those never learnt.
+
+        Columns of a data set that have no names are the model's, in their order.
+        """
+        check_is_fitted(self)
+        return Labelled.of(items, tags).aligned(self._space(), items)
+
+    def _one(self, item: Any) -> Any:
+        check_is_fitted(self)
+        if not self.reads_texts_:
+            return item if sp.issparse(item) else np.atleast_2d(item)
+        if not isinstance(item, str):
+            raise TypeError(f"text must be a string. Got {item!r:.40}.")
+        return [item]
 
     def _space(self) -> LabelSpace:
         return LabelSpace(self.label_names_)
 
-    def _columns(self, tags: Iterable[str]) -> Ints:
-        (names,), space = _tags.checked([tags], 1), self._space()
-        return np.array([space.column(name) for name in names], np.int64)
+    def _begin(self, vectorizer: Any, learner: Any, reason: str, items: Any) -> Self:
+        """Take over parts that have learnt, with nothing counted."""
+        self.vectorizer_, self.learner_, self.choice_ = vectorizer, learner, reason
+        self.label_counts_, self.n_rows_ = np.zeros(0, np.int64), 0
+        names = items.feature_names if isinstance(items, Dataset) else None
+        self.feature_names_ = None if names is None else np.array(names, dtype=object)
+        self.provenance_ = {"version": __version__}
+        return self
 
-    def _count(self, names: tuple[str, ...], Y: CSR) -> Self:
-        """Note how often each tag came."""
-        self.label_names_ = np.array(names, dtype=object)
-        counts = np.bincount(Y.indices, minlength=len(names))
+    def _count(self, space: LabelSpace, Y: CSR) -> Self:
+        """Note how often each label came."""
+        self.label_names_ = np.array(space.names, dtype=object)
+        counts = np.bincount(Y.indices, minlength=len(space)).astype(np.int64)
         counts[: len(self.label_counts_)] += self.label_counts_
         self.label_counts_, self.n_rows_ = counts, self.n_rows_ + Y.shape[0]
         return self
 
-    def _new_vectorizer(self) -> TextVectorizer:
-        return TextVectorizer() if self.vectorizer is None else clone(self.vectorizer)
-
-    def _new_learner(self, n_rows: int, n_features: int, n_labels: int) -> Any:
-        if self.learner is not None:
-            return clone(self.learner), ""
-        return choose(n_rows, n_features, n_labels)
-
-    def _streaming(self) -> tuple[Any, TextVectorizer]:
+    def _streaming(self, items: Any) -> tuple[Any, Any]:
         """Return the learner and the vectorizer of a stream, new ones at first."""
         if self.__sklearn_is_fitted__():
             learner, vectorizer = self.learner_, self.vectorizer_
         elif self.learner is None:
             raise ValueError("learner must be named to learn a stream. Got None.")
         else:
-            learner, vectorizer = clone(self.learner), self._new_vectorizer()
-        if not hasattr(learner, "partial_fit"):
-            kind = type(learner).__name__
-            raise TypeError(f"learner must have partial_fit. {kind} has not.")
-        if vectorizer.n_features is None:
-            raise ValueError(
-                "vectorizer must hash to learn a stream, as TextVectorizer("
-                "n_features=2**18) does."
-            )
+            learner = clone(self.learner)
+            vectorizer = new_vectorizer(self.vectorizer, items, 0)
+        check_streaming(learner, vectorizer)
         return learner, vectorizer
 
-    def _widened(
-        self, rows: list[list[str]], known: list[str], given: list[str]
-    ) -> LabelSpace:
-        """Return the tags after some rows: known ones first, new ones if they may."""
-        grows = getattr(self.learner, "grow", False)
-        allowed = set(known or given)
-        if allowed and not grows:
-            _tags.check_known(rows, allowed)
-        new = {name for names in rows for name in names}
-        new |= set() if known else set(given)
-        return LabelSpace([*known, *sorted(new - set(known))])
-
     def _check_parameters(self) -> None:
-        kinds = {"learner": MultiLabelClassifier, "vectorizer": TextVectorizer}
-        for name, kind in kinds.items():
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, kind):
-                raise TypeError(
-                    f"{name} must be a {kind.__name__} or None. Got {value!r:.60}."
-                )
+        if self.learner is not None:
+            check_learner(self.learner, "learner")
+        is_known = isinstance(self.vectorizer, TextVectorizer | None)
+        if not is_known and self.vectorizer != PASSTHROUGH:
+            raise TypeError(
+                'vectorizer must be a TextVectorizer, "passthrough" or None. '
+                f"Got {self.vectorizer!r:.60}."
+            )
 
+    def _known_sizes(self) -> dict[str, int]:
+        return {"n_labels": len(self.label_names_)}
 
-def _encoded(rows: list[list[str]]) -> tuple[LabelSpace, CSR]:
-    space = LabelSpace.from_labels(rows)
-    if not len(space):
-        raise ValueError("tags must name at least one tag. Got none.")
-    return space, space.encode(rows)
-
-
-def _one(text: Any) -> str:
-    if not isinstance(text, str):
-        raise TypeError(f"text must be a string. Got {text!r:.40}.")
-    return text
+    def _check_state(self) -> None:
+        super()._check_state()
+        if len(self.learner_.classes_) != len(self._space()):
+            raise ValueError("label_names_ and learner_ must agree")
+        if self.vectorizer_ == PASSTHROUGH:
+            return
+        if not isinstance(self.vectorizer_, TextVectorizer):
+            raise ValueError("vectorizer_ must be a TextVectorizer")
+        if self.learner_.n_features_in_ != self.vectorizer_.n_features_out_:
+            raise ValueError("vectorizer_ and learner_ must agree")

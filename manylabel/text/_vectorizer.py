@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,10 +11,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import _validation, persistence
+from manylabel import _validation
 from manylabel._kernels.text import vocabulary as kernels
 from manylabel._kernels.text import words
 from manylabel._typing import CSR, Array, Ints, Singles
+from manylabel.base import Saved
+from manylabel.persistence.records import Ascending, Field, Finite, Offsets
 from manylabel.text._chunks import Grams, chunks
 from manylabel.text._vocabulary import Growing, Table, counted, renumbered
 
@@ -26,6 +28,7 @@ DISCOUNT = np.float32(0.5) ** np.arange(words.MOST_FURTHER + 1, dtype=np.float32
 
 
 class TextVectorizer(  # type: ignore[call-arg]
+    Saved,
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
     auto_wrap_output_keys=None,  # they know an X only
@@ -82,10 +85,10 @@ class TextVectorizer(  # type: ignore[call-arg]
     (3, 1048576)
     """
 
-    hashes_: Array
-    idf_: Singles
-    names_: Array
-    name_offsets_: Ints
+    hashes_: Annotated[Array, Field("uint64", "n_columns", Ascending())]
+    idf_: Annotated[Singles, Field("float32", "n_columns", Finite())]
+    names_: Annotated[Array, Field("uint8", "n_bytes")]
+    name_offsets_: Annotated[Ints, Field("int64", "n_columns + 1", Offsets("names_"))]
     _table: Table | None = None  # made of the hashes when it is needed
 
     def __init__(
@@ -195,19 +198,13 @@ class TextVectorizer(  # type: ignore[call-arg]
         bounds = pairwise(self.name_offsets_.tolist())
         return np.array([joined[a:b].decode() for a, b in bounds], dtype=object)
 
-    def get_state(self) -> dict[str, Any]:
-        """Return what was learnt: a flat dict of arrays."""
-        return persistence.flatten(
-            {name: v for name, v in vars(self).items() if name.endswith("_")}
-        )
-
     def set_state(self, state: dict[str, Any]) -> Self:
         """Take over what another vectorizer learnt, if it fits together."""
-        other = persistence.unflatten(state)
-        _check(**other)
-        self.__dict__.update(other)
         self._table = None
-        return self
+        return super().set_state(state)
+
+    def _known_sizes(self) -> dict[str, int]:
+        return {}
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.n_features is not None or hasattr(self, "hashes_")
@@ -295,16 +292,3 @@ class TextVectorizer(  # type: ignore[call-arg]
                 "n_features must have a column for each length of runs. "
                 f"Got {self.n_features}."
             )
-
-
-def _check(hashes_: Array, idf_: Array, names_: Array, name_offsets_: Array) -> None:
-    """Refuse what does not fit together, because kernels trust it."""
-    if hashes_.dtype != np.uint64 or (hashes_[1:] <= hashes_[:-1]).any():
-        raise ValueError("hashes_ must be uint64 and rise")
-    if idf_.dtype != np.float32 or idf_.shape != hashes_.shape:
-        raise ValueError("idf_ must be float32, one for each hash")
-    rises = (np.diff(name_offsets_) > 0).all() and name_offsets_[0] == 0
-    if not rises or name_offsets_[-1] != len(names_):
-        raise ValueError("name_offsets_ must rise from 0 to the length of names_")
-    if len(name_offsets_) != len(hashes_) + 1:
-        raise ValueError("name_offsets_ must be one more than the hashes")

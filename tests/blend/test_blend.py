@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel import Blend, FastXML, OneVsRest, Popularity, evaluate, load, make_corpus
 from manylabel.blend._candidates import Candidates
-from manylabel.blend._choice import TILTS, Judge, best_point, shares
+from manylabel.blend._weights import TILTS, Judge, best_point, shares
 from manylabel.model_selection.calibration import calibration, shares_of
 
 seeds = st.integers(0, 2**32 - 1)

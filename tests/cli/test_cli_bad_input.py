@@ -116,7 +116,7 @@ def test_what_is_no_model_is_refused(cli, files, tmp_path):
     test = files / "test.txt"
     assert refuses(cli("predict", tmp_path / "nosuch", test), "no such model folder")
     outcome = cli("predict", tmp_path / "law", test)
-    assert refuses(outcome, "expected a classifier, found a Propensity.")
+    assert refuses(outcome, "expected a tagger or a classifier, found a Propensity.")
 
 
 def test_a_depth_of_0_is_refused(cli, model, files):

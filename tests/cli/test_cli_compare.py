@@ -23,7 +23,7 @@ def test_models_are_compared_as_the_library_does(
 ):
     train, test = dataset
     paths = [popular, model]
-    fitted = {str(path): ml.load(path) for path in paths}
+    fitted = {str(path): ml.load(path).learner_ for path in paths}
     expected = ml.compare(
         test.Y,
         {name: each.predict_topk(test.X, 3) for name, each in fitted.items()},

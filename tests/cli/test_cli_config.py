@@ -41,7 +41,7 @@ def test_a_run_needs_no_other_words(process, run):
     fitted = process("fit", "--config", "run.toml", cwd=run.parent)
     assert (fitted.status, fitted.err) == (0, "")
     assert json.loads(fitted.out)["rows"] == 300
-    found = ml.load(run.parent / "m")
+    found = ml.load(run.parent / "m").learner_
     assert (found.C, found.normalize) == (0.5, False)
     judged = process("evaluate", "--config", "run.toml", cwd=run.parent)
     figures = json.loads(judged.out)["figures"]
@@ -52,7 +52,7 @@ def test_the_command_line_wins(cli, run, monkeypatch):
     monkeypatch.chdir(run.parent)
     arguments = ("--set", "C=2", "--model", "other", "--config", "run.toml")
     assert cli("fit", *arguments).status == 0
-    assert ml.load("other").C == 2
+    assert ml.load("other").learner_.C == 2
     assert not (run.parent / "m").exists()
 
 

@@ -68,7 +68,7 @@ def test_explain_refuses_rows_and_models_that_it_cannot_explain(
 
 
 def test_a_tree_is_told_with_the_names_that_it_keeps(cli, tree, files):
-    model, data = ml.load(tree), ml.read(files / "train.arff")
+    model, data = ml.load(tree).learner_, ml.read(files / "train.arff")
     names = {"feature_names": data.feature_names, "label_names": data.label_names}
     for depth in (0, 2, 3):
         outcome = cli("explain", tree, *(("--depth", depth) if depth < 3 else ()))
@@ -83,7 +83,7 @@ def test_a_tree_is_told_with_the_names_that_it_keeps(cli, tree, files):
 def test_a_tree_for_programs_has_its_nodes_and_figures(cli, tree):
     found = json.loads(cli("explain", tree, "--json", "--depth", 1).out)
     assert [node["parent"] for node in found["nodes"]] == [-1, 0, 0]
-    assert found["diagnostics"]["depth"] == ml.load(tree).diagnostics().depth
+    assert found["diagnostics"]["depth"] == ml.load(tree).learner_.diagnostics().depth
 
 
 def test_a_tree_without_decisions_is_told_too(cli, tmp_path):
@@ -108,7 +108,7 @@ def test_explain_takes_the_names_of_features_from_a_file(cli, tree, tmp_path):
 
 @pytest.mark.parametrize("row", [None, 7])
 def test_explain_draws_what_python_would(cli, tree, files, tmp_path, row):
-    model, data = ml.load(tree), ml.read(files / "test.arff")
+    model, data = ml.load(tree).learner_, ml.read(files / "test.arff")
     arguments = [] if row is None else [files / "test.arff", "--row", row]
     told = cli("explain", tree, *arguments).out
     drawn, written = tmp_path / "tree.svg", tmp_path / "tree.html"
@@ -133,7 +133,7 @@ def test_pictures_and_pages_stop_at_a_depth(cli, tree, tmp_path):
     cli("explain", tree, "--html", out, "--depth", 1)
     assert out.read_text().count("<li>") == 3
     cli("explain", tree, "--html", out)
-    assert out.read_text().count("<li>") == len(ml.load(tree).children_)
+    assert out.read_text().count("<li>") == len(ml.load(tree).learner_.children_)
 
 
 @pytest.mark.parametrize(

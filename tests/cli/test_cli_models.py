@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 import manylabel as ml
-from manylabel.cli import inputs, models
+from manylabel.cli import inputs
 
 
 def test_fit_saves_the_model_that_python_would_fit(model, dataset):
     train, test = dataset
     fitted = ml.OneVsRest(n_jobs=-1).fit(train.X, train.Y)
     loaded = ml.load(model)
-    assert loaded.get_params() == fitted.get_params()
+    assert loaded.learner_.get_params() == fitted.get_params()
     expected = fitted.decision_function(test.X)
-    np.testing.assert_array_equal(loaded.decision_function(test.X), expected)
-    assert loaded.label_names_ == train.label_names
+    np.testing.assert_array_equal(loaded.learner_.decision_function(test.X), expected)
+    assert tuple(loaded.label_names_) == train.label_names
+    assert loaded.vectorizer_ == "passthrough"
     np.testing.assert_array_equal(loaded.label_counts_, train.Y.toarray().sum(axis=0))
     assert loaded.n_rows_ == len(train)
 
@@ -45,7 +46,7 @@ def test_settings_have_the_types_of_the_parameters(cli, files, tmp_path):
     out = tmp_path / "model"
     outcome = cli("fit", files / "train.txt", "--model", out, *arguments, "--seed", 7)
     assert outcome.status == 0
-    found = ml.load(out).get_params()
+    found = ml.load(out).learner_.get_params()
     assert found["C"] == 2.0
     assert isinstance(found["C"], float)
     assert found["fit_intercept"] is False
@@ -128,8 +129,26 @@ def test_threads_change_nothing_but_the_time(cli, model, files):
     test = files / "test.txt"
     for verb in (("predict", model, test), ("evaluate", model, "--data", test)):
         assert cli(*verb, "--jobs", 2).out == cli(*verb).out
-    loaded = models.load_model(model, 2)
-    assert loaded.n_jobs == 2
+    assert ml.Tagger.load(model, n_jobs=2).learner_.n_jobs == 2
+
+
+def test_describe_shows_the_card_of_a_model(cli, model, files):
+    shown = cli("describe", model)
+    assert (shown.status, shown.err) == (0, "")
+    for words in ("OneVsRest", "rows of features", "train.arff", "positive score"):
+        assert words in shown.out
+    card = json.loads(cli("describe", model, "--json").out)
+    assert (card["rows"], card["labels"], card["features"]) == (300, 12, 40)
+    assert card["source"].endswith("train.arff")
+    assert card["date"]
+
+
+def test_figures_on_a_validation_set_are_kept_in_the_card(cli, files, tmp_path):
+    out = ("--model", tmp_path / "model", "--valid", "0.2", "--json")
+    found = json.loads(cli("fit", files / "train.arff", *out).out)
+    card = json.loads(cli("describe", tmp_path / "model", "--json").out)
+    assert round(100 * card["figures"]["P@1"], 2) == found["P@1"]
+    assert card["judged_by"] == found["judged by"] == 60
 
 
 def test_predict_reads_standard_input(cli, standard_input, model, files):
@@ -169,7 +188,7 @@ def test_evaluate_agrees_with_the_library(
 ):
     monkeypatch.setattr(inputs, "N_ROWS", n_rows)
     train, test = dataset
-    fitted = ml.load(model)
+    fitted = ml.load(model).learner_
     expected = ml.evaluate(
         test.Y,
         fitted.predict_topk(test.X, k=4),
@@ -181,7 +200,7 @@ def test_evaluate_agrees_with_the_library(
     found = figures(cli(*arguments, "--json"))
     assert found["figures"] == pytest.approx(expected.to_dict())
     assert found["rows"] == 100
-    assert found["propensity"]["counted_in"] == f"the rows that {model} was fitted on"
+    assert found["propensity"]["counted_in"] == "the rows that the model was fitted on"
 
 
 def test_propensities_come_from_where_they_should(cli, files, dataset, tmp_path):
@@ -232,7 +251,7 @@ def test_other_label_names_are_refused(cli, model, files, tmp_path):
     data = ("--data", files / "test.txt", "--label-names", names)
     outcome = cli("evaluate", model, *data)
     assert outcome.status == 2
-    assert "expected the labels that the model was fitted on" in outcome.err
+    assert "expected labels that the model was fitted on" in outcome.err
 
 
 def test_bibtex_is_learnt_as_others_learn_it(cli, data_folder, tmp_path):

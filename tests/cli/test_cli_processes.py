@@ -53,7 +53,7 @@ def test_two_processes_that_save_to_one_folder_leave_one_whole_model(
     for running in fitting:
         _, err = running.communicate()
         assert (running.returncode, err) == (0, b"")
-    found = ml.load(out)
+    found = ml.load(out).learner_
     fitted = ml.OneVsRest(C=found.C).fit(dataset[0].X, dataset[0].Y)
     expected = fitted.decision_function(test.X)
     np.testing.assert_array_equal(found.decision_function(test.X), expected)

@@ -160,7 +160,7 @@ def test_a_tree_of_texts_names_its_words(cli, folder, tmp_path):
 
 
 @pytest.mark.parametrize("target", ["f1", "precision=0.95", "recall=0.9"])
-def test_cut_offs_make_sets(cli, folder, tmp_path, target):
+def test_thresholds_make_sets(cli, folder, tmp_path, target):
     path = tmp_path / "cut"
     made = ("--model", path, "--learner", "one-vs-rest")
     assert cli("fit", folder / "train.jsonl", *made).status == 0
@@ -168,14 +168,14 @@ def test_cut_offs_make_sets(cli, folder, tmp_path, target):
     for _ in range(2):  # chosen again, they replace the first
         done = cli("thresholds", path, *arguments)
         assert done.status == 0, done.err
-    assert f"Cut-offs for {target} on 100 rows" in done.out
+    assert f"Thresholds for {target} on 100 rows" in done.out
     lines = tmp_path / "lines"
     lines.write_text("wine and beer\n")
     sets = cli("predict", path, lines, "--sets", "--format", "jsonl")
     assert json.loads(sets.out)["labels"][0] == "drink"
 
 
-def test_cut_offs_of_features_keep_names(cli, files, tmp_path):
+def test_thresholds_of_features_keep_names(cli, files, tmp_path):
     path = tmp_path / "model"
     made = ("--model", path, "--learner", "one-vs-rest")
     assert cli("fit", files / "train.arff", *made).status == 0
@@ -186,12 +186,14 @@ def test_cut_offs_of_features_keep_names(cli, files, tmp_path):
     assert "label 1" in cli("predict", path, data).out
 
 
-def test_a_bad_target_is_refused_and_the_model_kept(cli, folder):
+@pytest.mark.parametrize("target", ["precision=9", "f1=0.5", "recall=", "nosuch"])
+def test_a_bad_target_is_refused_and_the_model_kept(cli, folder, target):
     before = (folder / "tagger" / "manifest.json").read_bytes()
-    arguments = ("--data", folder / "test.jsonl", "--for", "precision=9")
+    arguments = ("--data", folder / "test.jsonl", "--for", target)
     done = cli("thresholds", folder / "tagger", *arguments)
     assert done.status == 2
-    assert "precision= or recall= with a share" in done.err
+    wanted = "precision= or recall= with a share" if "=" in target else "cost must be"
+    assert wanted in done.err
     assert (folder / "tagger" / "manifest.json").read_bytes() == before
 
 

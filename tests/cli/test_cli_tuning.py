@@ -26,7 +26,7 @@ def test_the_best_of_the_grid_is_fitted_to_all_rows(cli, files, dataset, tmp_pat
     assert chosen == f"note: chose C={best}, for PSP@3."
     assert json.loads(done.out)["tuned"] == f"C={best}"
     fitted = ml.OneVsRest(C=best).fit(train.X, train.Y).decision_function(test.X)
-    assert (ml.load(out).decision_function(test.X) == fitted).all()
+    assert (ml.load(out).learner_.decision_function(test.X) == fitted).all()
 
 
 def test_what_is_set_is_kept(cli, files, tmp_path):
@@ -34,7 +34,7 @@ def test_what_is_set_is_kept(cli, files, tmp_path):
     done = cli("fit", files / "train.arff", "--model", tmp_path / "model", *arguments)
     assert done.status == 0, done.err
     assert done.err.count("tune: ") == 3
-    assert ml.load(tmp_path / "model").n_components == 3
+    assert ml.load(tmp_path / "model").learner_.n_components == 3
 
 
 def test_a_blend_of_texts_is_tuned_by_its_own_choice(cli, tmp_path):

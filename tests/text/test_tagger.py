@@ -1,5 +1,6 @@
 """Taggers: verbs, streams, laws of saving, and what is refused."""
 
+import json
 import re
 
 import numpy as np
@@ -9,7 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import manylabel as ml
-from manylabel.text import choose
+from manylabel.exceptions import ArchiveError
+from manylabel.text import choose_learner
 
 TEXTS = ["red wine", "white wine", "brown bread", "rye bread and wine", "water"]
 TAGS = [["drink"], ["drink", "white"], {"food"}, ("food", "drink"), []]
@@ -58,7 +60,7 @@ def test_says_which_learner_it_chose_and_why(tagger):
         (10**5, 10**4, "Blend of two forests, because 10,000 labels"),
         (10**7, 500, "PfastreXML, because 10,000,000 rows"),
     ):
-        assert choose(n_rows, 10**5, n_labels).reason.startswith(words)
+        assert choose_learner(n_rows, n_labels).reason.startswith(words)
     assert ml.Tagger(ml.Popularity()).fit(TEXTS, TAGS).choice_ == ""
 
 
@@ -219,7 +221,151 @@ def test_a_state_that_does_not_fit_together_is_refused(tagger):
         clone(tagger).set_state(state)
 
 
-def test_load_refuses_what_is_no_tagger(tmp_path):
-    ml.OneVsRest().fit([[1.0], [0.0]], [[1], [0]]).save(tmp_path / "model")
-    with pytest.raises(TypeError, match="must hold a Tagger"):
+def test_load_refuses_what_is_no_classifier(tmp_path):
+    ml.TextVectorizer(min_df=1).fit(["a"]).save(tmp_path / "model")
+    with pytest.raises(ArchiveError, match="expected a tagger or a classifier"):
         ml.Tagger.load(tmp_path / "model")
+
+
+FEATURES = ml.make_corpus(n_rows=60, n_features=9, n_labels=4, random_state=0)
+NAMES = ("d", "c", "b", "a")
+
+
+@pytest.fixture
+def rows():
+    """Return rows of features whose labels have names, not in their order."""
+    return ml.Dataset(FEATURES.X, FEATURES.Y, label_names=NAMES)
+
+
+def test_features_and_names_are_learnt_as_the_learner_would(rows):
+    model = ml.Tagger().fit(rows)
+    learner = ml.OneVsRest().fit(rows.X, rows.Y)
+    assert model.vectorizer_ == "passthrough"
+    assert tuple(model.label_names_) == NAMES
+    assert model.predict(rows) == rows.labels.decode(learner.predict(rows.X))
+    by_names = ml.Tagger().fit(rows.X, rows.labels.decode(rows.Y))
+    assert tuple(by_names.label_names_) == tuple(sorted(NAMES))
+    assert by_names.tag(rows.X[:1], k=4) == by_names.tag(rows.X.toarray()[0], k=4)
+    assert dict(by_names.tag(rows.X[:1])) == pytest.approx(dict(model.tag(rows.X[:1])))
+
+
+def test_labels_are_encoded_once_between_a_data_set_and_the_learner(rows, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("labels were encoded again")
+
+    for verb in ("encode", "decode"):
+        monkeypatch.setattr(ml.LabelSpace, verb, refuse)
+    model = ml.Tagger().fit(rows)
+    model.evaluate(rows)
+    model.tag_many(rows)
+
+
+def test_labels_are_matched_by_name_whatever_their_order(rows):
+    model = ml.Tagger().fit(rows)
+    turned = ml.Dataset(rows.X, rows.Y[:, ::-1], label_names=NAMES[::-1])
+    assert repr(model.evaluate(turned)) == repr(model.evaluate(rows))
+    nameless = ml.Dataset(rows.X, rows.Y)
+    assert repr(model.evaluate(nameless)) == repr(model.evaluate(rows))
+    with pytest.raises(ValueError, match=r"items must have 4 labels.* Got 3\."):
+        model.evaluate(ml.Dataset(rows.X, rows.Y[:, :3]))
+
+
+def test_columns_without_names_are_called_by_their_numbers():
+    model = ml.Tagger().fit(ml.Dataset(FEATURES.X, FEATURES.Y))
+    assert model.label_names_.tolist() == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize("verb", ["fit", "predict", "evaluate"])
+def test_texts_and_features_are_not_taken_for_each_other(tagger, rows, verb):
+    texts = ml.Dataset(None, [[1], [0]], texts=["red wine", "rye bread"])
+    of_features = ml.Tagger(vectorizer="passthrough").fit(rows)
+    with pytest.raises(ValueError, match="items must have features, not texts"):
+        getattr(clone(of_features) if verb == "fit" else of_features, verb)(texts)
+    of_texts = clone(tagger) if verb == "fit" else tagger
+    with pytest.raises(ValueError, match="items must have texts, not features"):
+        getattr(of_texts, verb)(rows)
+
+
+def test_a_stream_of_features_needs_no_hashing(rows):
+    tags = rows.labels.decode(rows.Y)
+    model = ml.Tagger(STREAM, vectorizer="passthrough")
+    whole = clone(model).partial_fit(rows.X, tags, classes=NAMES)
+    parts = clone(model).partial_fit(rows.X[:9], tags[:9], classes=NAMES)
+    parts.partial_fit(rows.X[9:], tags[9:])
+    assert whole.tag_many(rows) == parts.tag_many(rows)
+    assert parts.n_rows_ == 60
+
+
+def test_thresholds_give_sets_and_leave_the_ranking(rows):
+    model = ml.Tagger().fit(rows)
+    ranking = [[name for name, _ in tags] for tags in model.tag_many(rows)]
+    before = model.evaluate(rows)["f1"]
+    model.choose_thresholds(rows, cost="f1")
+    assert [[name for name, _ in tags] for tags in model.tag_many(rows)] == ranking
+    assert model.evaluate(rows)["f1"] <= before
+    given = [sorted(name for name, _ in tags) for tags in model.tag_many(rows, k=None)]
+    assert given == [sorted(names) for names in model.predict(rows)]
+    inner = model.learner_.estimator_
+    model.choose_thresholds(rows, min_recall=1.0)  # replaces the first
+    assert model.learner_.estimator_ is inner
+    assert {"a", "b", "c", "d"} == {
+        name for names in model.predict(rows) for name in names
+    }
+
+
+def test_the_best_hyperparameters_are_those_of_a_search(rows):
+    tried = {}
+    found = ml.Tagger(ml.OneVsRest(tol=0.02)).search(
+        rows,
+        metric="P@1",
+        watch=lambda setting, value: tried.update({setting["C"]: value}),
+    )
+    assert found.learner.C == max(tried, key=tried.get)
+    assert found.learner.tol == 0.02
+    assert len(tried) == 5
+
+
+def test_a_card_says_what_the_model_is(tagger, rows, tmp_path):
+    card = tagger.card()
+    assert (card["rows"], card["labels"], card["learner"]) == (5, 3, "OneVsRest")
+    assert card["most_frequent"] == {"drink": 3, "food": 2, "white": 1}
+    assert card["version"] == ml.__version__
+    assert "texts" in card["reads"]
+    json.dumps(dict(card))
+    model = ml.Tagger().fit(rows).choose_thresholds(rows, min_precision=0.5)
+    model.annotate(source="rows.txt", figures={"P@1": 0.25}, date="2026-01-31")
+    model.save(tmp_path / "model")
+    loaded = ml.load(tmp_path / "model").card()
+    assert dict(loaded) == dict(model.card())
+    assert (
+        loaded["decision"] == "scores above one threshold, chosen for min_precision=0.5"
+    )
+    for words in ("rows.txt", "P@1 0.25", "2026-01-31", "rows of features"):
+        assert words in str(loaded)
+    assert "date" not in model.annotate(date=None).card()
+    with pytest.raises(TypeError, match="provenance_ cannot be saved"):
+        model.annotate(note=b"bytes")
+
+
+def test_a_classifier_saved_alone_is_a_tagger_of_its_columns(rows, tmp_path):
+    ml.OneVsRest().fit(rows.X, rows.Y).save(tmp_path / "model")
+    loaded = ml.Tagger.load(tmp_path / "model", n_jobs=2)
+    named = ml.Tagger().fit(rows)
+    assert loaded.label_names_.tolist() == ["0", "1", "2", "3"]
+    assert loaded.learner_.n_jobs == 2
+    found = [[NAMES[int(name)] for name in names] for names in loaded.predict(rows)]
+    assert found == named.predict(rows)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"vectorizer_": "other"},
+        {"n_rows_": -1},
+        {"label_names_.strings": ["a", "a", "b"]},
+        {"label_names_.strings": ["a", "b"]},
+    ],
+)
+def test_a_hostile_state_is_refused(tagger, change):
+    with pytest.raises(ValueError, match="must"):
+        clone(tagger).set_state(tagger.get_state() | change)

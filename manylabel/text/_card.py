@@ -1,0 +1,102 @@
+"""A model card: what a model is, in figures and words."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from manylabel.model_selection import Thresholds
+
+WIDTH = 12  # of the names, which stand on the left
+MOST_NAMED = 3  # labels
+
+
+class Card(Mapping[str, Any]):
+    """What a model is: facts by name, ready for JSON; printed, lines for people.
+
+    Parameters
+    ----------
+    facts : mapping of str to object
+        Numbers, text, or mappings of these.
+
+    Examples
+    --------
+    >>> print(Card({"rows": 1200, "source": "train.csv", "figures": {"P@1": 0.5}}))
+    rows         1,200
+    source       train.csv
+    figures      P@1 0.5
+    """
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        self._facts = dict(facts)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._facts[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._facts)
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def __str__(self) -> str:
+        lines = ((name.replace("_", " "), _words(it)) for name, it in self.items())
+        return "\n".join(f"{name:{WIDTH}} {words}" for name, words in lines)
+
+    __repr__ = __str__
+
+
+def write_card(tagger: Any) -> Card:
+    """Return the card of a fitted tagger."""
+    rule = tagger.learner_
+    learner = rule.estimator_ if isinstance(rule, Thresholds) else rule
+    names, counts = tagger.label_names_, tagger.label_counts_
+    order = np.argsort(-counts, kind="stable")[:MOST_NAMED]
+    return Card(
+        {
+            "learner": type(learner).__name__,
+            "parameters": _plain(learner.get_params(deep=False)),
+            "reads": _describe_items(tagger),
+            "rows": tagger.n_rows_,
+            "features": int(tagger.n_features_),
+            "labels": len(names),
+            "most_frequent": {str(names[at]): int(counts[at]) for at in order},
+            "decision": _describe_decision(rule),
+            **({"choice": tagger.choice_} if tagger.choice_ else {}),
+            **tagger.provenance_,
+        }
+    )
+
+
+def _describe_items(tagger: Any) -> str:
+    if not tagger.reads_texts_:
+        return "rows of features"
+    return f"texts, by {tagger.vectorizer_!r}".replace("\n", " ")
+
+
+def _describe_decision(rule: Any) -> str:
+    if not isinstance(rule, Thresholds):
+        cost = getattr(rule, "cost", None)
+        named = f", chosen by the learner for {cost}" if cost is not None else ""
+        return f"labels of positive score{named}"
+    goals = ("min_precision", "min_recall")
+    goal = next((f"{g}={v}" for g in goals if (v := getattr(rule, g)) is not None), "")
+    which = "a threshold for each label" if rule.per_label else "one threshold"
+    return f"scores above {which}, chosen for {goal or rule.cost}"
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as JSON holds them; what is more than a value, in words."""
+    simple = (bool, int, float, str, type(None))
+    return {
+        name: value if isinstance(value, simple) else " ".join(repr(value).split())
+        for name, value in parameters.items()
+    }
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_words(part)}" for name, part in value.items())
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if type(value) is int else str(value)

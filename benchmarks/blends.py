@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import manylabel as ml
-from manylabel.text.choice import choose
+from manylabel.text import choose_learner
 
 FOLDER = Path(__file__).parents[1] / "../shared/data"
 # The best program in each column: P@1, P@3, P@5, PSP@1, PSP@3, PSP@5.
@@ -57,7 +57,7 @@ def main() -> None:
     given = parser.parse_args()
     for name in given.sets:
         train, test = read(name, given.data)
-        model = choose(*train.X.shape, train.n_labels).learner
+        model = choose_learner(len(train), train.n_labels).learner
         model.set_params(n_jobs=given.jobs)
         start, cpu = time.perf_counter(), time.process_time()
         model.fit(train.X, train.Y)

@@ -19,6 +19,8 @@ STANDARD = Path("-")  # standard input or output in place of a file
 # What would break a line of tab-separated values.
 ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 NICKNAMES: dict[str, str] = {}  # what people call files that they have not named
+COMPILING = "compiling kernels, once on this machine"
+SHOWN: list[Callable[[str], None]] = []  # bars on the terminal, told what goes on
 T = TypeVar("T", bound=Sized)
 
 
@@ -75,11 +77,37 @@ def status(what: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]
         TextColumn("{task.description}"),
         TextColumn("{task.fields[news]}"),
         TimeElapsedColumn(),
+        TextColumn("{task.fields[aside]}"),
     )
     hidden = quiet or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
-        task = bar.add_task(what, total=None, news="")
-        yield lambda news: bar.update(task, news=news)
+        task = bar.add_task(what, total=None, news="", aside="")
+        show = [] if hidden else [lambda words: bar.update(task, aside=words)]
+        SHOWN.extend(show)
+        try:
+            yield lambda news: bar.update(task, news=news)
+        finally:
+            del SHOWN[len(SHOWN) - len(show) :]
+
+
+@contextmanager
+def telling_of_kernels() -> Iterator[None]:
+    """Say that kernels are compiled: how many on a terminal's bar, else once."""
+    from manylabel._kernels import compilation
+
+    n_kernels, noted = 0, False
+
+    def tell() -> None:
+        nonlocal n_kernels, noted
+        n_kernels += 1
+        for show in SHOWN:
+            show(f"{COMPILING}: {n_kernels}")
+        if not SHOWN and not noted:
+            noted = True
+            note(f"note: {COMPILING}.")
+
+    with compilation.watching(tell):
+        yield
 
 
 @contextmanager

@@ -109,7 +109,8 @@ def _invoke(arguments: list[str]) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = console.note_warning
-        status = app(args=arguments, prog_name="manylabel", standalone_mode=False)
+        with console.telling_of_kernels():
+            status = app(args=arguments, prog_name="manylabel", standalone_mode=False)
     sys.stdout.flush()
     return status or 0
 

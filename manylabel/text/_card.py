@@ -7,7 +7,7 @@ import numpy as np
 
 from manylabel.model_selection import Thresholds
 
-WIDTH = 12  # of the names, which stand on the left
+WIDTH = 14  # of the names, which stand on the left
 MOST_NAMED = 3  # labels
 
 
@@ -22,9 +22,9 @@ class Card(Mapping[str, Any]):
     Examples
     --------
     >>> print(Card({"rows": 1200, "source": "train.csv", "figures": {"P@1": 0.5}}))
-    rows         1,200
-    source       train.csv
-    figures      P@1 0.5
+    rows           1,200
+    source         train.csv
+    figures        P@1 0.5
     """
 
     def __init__(self, facts: Mapping[str, Any]) -> None:

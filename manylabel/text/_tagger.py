@@ -288,7 +288,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         return evaluation.update(found.Y, found.scores, found.sets).report()
 
     def propensities(self, law: Propensity, n_labels: int | None = None) -> Floats:
-        """Return the propensities of labels, also of unseen ones, by training counts."""
+        """Return the propensities of labels, unseen ones too, by training counts."""
         check_is_fitted(self)
         counts = np.zeros(n_labels or len(self.label_counts_), np.int64)
         counts[: len(self.label_counts_)] = self.label_counts_

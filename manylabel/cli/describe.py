@@ -8,7 +8,6 @@ import typer
 from manylabel.cli import options
 from manylabel.cli.console import cell, note, print_json, print_table, say, track
 from manylabel.cli.inputs import DataFile
-from manylabel.persistence.folder import MANIFEST
 
 FileOrModel = Annotated[
     Path,
@@ -40,6 +39,8 @@ def describe(
 
     Example: manylabel describe train.txt.gz --plot labels.png
     """
+    from manylabel.persistence.folder import MANIFEST
+
     if (file / MANIFEST).is_file():
         _show_card(file, json)
         return

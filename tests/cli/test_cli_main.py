@@ -128,7 +128,8 @@ def test_ctrl_c_ends_quietly_even_while_kernels_compile(started, tmp_path):
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate()
-    assert (running.returncode, out, err) == (130, b"", b"")
+    told = f"note: {console.COMPILING}.\n".encode()
+    assert (running.returncode, out, err) == (130, b"", told)
 
 
 def _environment():

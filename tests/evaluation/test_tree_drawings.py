@@ -19,7 +19,8 @@ from manylabel import (
     plot_tree,
     write_tree_html,
 )
-from manylabel.evaluation.tree_plot import INNER, LEAF, PASSED, _boxes, _fitted, _width
+from manylabel.evaluation.tree_layout import measure, place_boxes, shorten
+from manylabel.evaluation.tree_plot import INNER, LEAF, PASSED
 from manylabel.evaluation.tree_view import TreeView
 from manylabel.exceptions import MissingExtra
 
@@ -133,7 +134,7 @@ def test_a_picture_marks_the_way_of_a_row(tree, tmp_path):
 @given(arrays(np.int8, (12, 5), elements=st.integers(0, 1)), st.integers(0, 8))
 def test_boxes_do_not_overlap(Y, depth):
     model = AnnotationTree().fit(np.eye(12), Y)
-    boxes, height = _boxes(TreeView.of(model, None, depth, None, None))
+    boxes, height = place_boxes(TreeView.of(model, None, depth, None, None))
     for box in boxes.values():
         assert 0 <= box.middle - box.height / 2 <= box.middle + box.height / 2 <= height
     for one, other in combinations(boxes.values(), 2):
@@ -145,9 +146,9 @@ def test_boxes_do_not_overlap(Y, depth):
 
 @given(st.text("Wil_3", min_size=1, max_size=150), st.booleans())
 def test_words_fit_in_their_room(words, is_bold):
-    found = _fitted(words, 1.5, is_bold)
-    assert _width(found, is_bold) <= 1.5
-    assert found == words or _width(words, is_bold) > 1.5
+    found = shorten(words, 1.5, is_bold)
+    assert measure(found, is_bold) <= 1.5
+    assert found == words or measure(words, is_bold) > 1.5
 
 
 def test_a_picture_that_is_too_large_is_refused(tmp_path):
@@ -198,12 +199,18 @@ def test_names_are_never_markup(tree, tmp_path):
 
 
 def test_letters_that_the_font_lacks_are_no_obstacle(tree, tmp_path):
-    plot_tree(tree, tmp_path / "tree.png", label_names="\u65e5\u672c\u8a9e\u00e9")
+    names = "\u65e5\u672c\u8a9e\u00e9"
+    text = picture(tree, tmp_path, label_names=names)
+    assert all(f"<!-- gets {letter} -->" in text for letter in names)
+    plot_tree(tree, tmp_path / "tree.png", label_names=names)
+    assert (tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_half_a_character_is_no_obstacle(tree, tmp_path):
-    page(tree, tmp_path, label_names=["\ud800", "b", "c", "d"])
-    plot_tree(tree, tmp_path / "tree.png", label_names=["\ud800", "b", "c", "d"])
+    names = ["half \ud800", "b", "c", "d"]
+    assert page(tree, tmp_path, label_names=names).names[0] == "half \ufffd?"
+    text = picture(tree, tmp_path, label_names=names)
+    assert all(f"<!-- gets {name} -->" in text for name in ("half", "b", "c", "d"))
 
 
 def test_a_page_asks_for_nothing_from_elsewhere(tree, tmp_path):

@@ -1,4 +1,4 @@
-"""Blends: calibration, candidates, the choice of weights, and the learner itself."""
+"""Blends: candidates, the choice of weights, and the learner itself."""
 
 import numpy as np
 import pytest
@@ -10,31 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from manylabel import Blend, FastXML, OneVsRest, Popularity, evaluate, load, make_corpus
 from manylabel.blend._candidates import Candidates
 from manylabel.blend._weights import TILTS, Judge, best_point, shares
-from manylabel.model_selection.calibration import calibration, shares_of
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-@given(seeds, st.integers(1, 300))
-def test_a_calibration_ascends_from_0_within_the_probabilities(seed, n_pairs):
-    rng = np.random.default_rng(seed)
-    scores = rng.normal(size=n_pairs).astype(np.float32)
-    x, y = calibration(scores, rng.random(n_pairs) < 0.3)
-    assert (np.diff(x) >= 0).all()
-    assert (np.diff(y) >= 0).all()
-    assert y[0] == 0
-    assert y[-1] <= 1
-    assert (x[0], x[-1]) == (scores.min(), scores.max())
-
-
-def test_calibrated_scores_are_as_often_right_as_they_say():
-    rng = np.random.default_rng(0)
-    margins = rng.normal(size=40_000)
-    chances = 1 / (1 + np.exp(-3 * margins))
-    curve = calibration(margins, rng.random(len(margins)) < chances)
-    middle = np.abs(margins) < 2
-    found = shares_of(margins, curve)
-    assert np.abs(found - chances)[middle].max() < 0.06
 
 
 @given(seeds, st.integers(1, 6), st.integers(1, 8), st.integers(1, 3))

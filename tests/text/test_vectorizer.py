@@ -19,10 +19,10 @@ from sklearn.pipeline import make_pipeline
 
 import manylabel as ml
 from manylabel import persistence
-from manylabel.text import _chunks
 
 corpora = st.lists(st.text("abAB_1 .\x00\n\u2019éÉ日\u0301", max_size=15), max_size=6)
 odd_corpora = st.lists(st.text(max_size=30), max_size=4)
+CHUNK = 1 << 20  # bytes of text that are read at a time
 TEXTS = ["red wine", "red wine, white wine", "white bread", "", "red bread"]
 
 
@@ -88,6 +88,32 @@ def test_follows_its_definition(texts, analyzer, min_df):
     assert found == [pytest.approx(row, rel=1e-5) for row in expected]
 
 
+@given(corpora, st.sampled_from(["word", "char"]), st.integers(2, 4), st.integers(0, 2))
+def test_runs_need_not_start_at_one(texts, analyzer, least, further):
+    sizes = least, least + further
+    expected = reference(texts, analyzer, sizes, min_df=1)
+    vectorizer = ml.TextVectorizer(analyzer=analyzer, ngram_range=sizes, min_df=1)
+    if not any(expected):
+        with pytest.raises(ValueError, match="min_df"):
+            vectorizer.fit(texts)
+        return
+    found = by_name(vectorizer, vectorizer.fit_transform(texts))
+    assert found == [pytest.approx(row, rel=1e-5) for row in expected]
+
+
+@pytest.mark.parametrize("least", [1, 2, 3])
+def test_hashed_runs_have_columns_by_their_length_from_the_least_on(least):
+    vectorizer = ml.TextVectorizer(ngram_range=(least, least + 1), n_features=1000)
+    text = " ".join("abcdef")
+    row = vectorizer.transform([text])
+    is_longer = row.indices >= 500
+    assert is_longer.sum() == sum(runs(text, "word", least + 1, least + 1).values())
+    assert (~is_longer).sum() == sum(runs(text, "word", least, least).values())
+    assert_array_equal(
+        np.unique(row.data[is_longer]) * 2, np.unique(row.data[~is_longer])
+    )
+
+
 @given(odd_corpora)
 def test_finds_the_words_of_any_script(texts):
     vectorizer = ml.TextVectorizer(ngram_range=(1, 1), min_df=1)
@@ -106,13 +132,12 @@ def test_one_pass_is_as_good_as_two(analyzer):
 
 
 @pytest.mark.parametrize("n_features", [None, 64])
-def test_chunks_do_not_matter(n_features, monkeypatch):
+def test_chunks_do_not_matter(n_features):
     vectorizer = ml.TextVectorizer(n_features=n_features, max_features=4)
     whole = vectorizer.fit_transform(TEXTS)
-    monkeypatch.setattr(_chunks, "CHUNK", 1)
-    other = clone(vectorizer)
-    assert_same(other.fit_transform(TEXTS), whole)
-    assert_same(other.transform(TEXTS), whole)
+    other, long = clone(vectorizer), [text + CHUNK * " " for text in TEXTS]
+    assert_same(other.fit_transform(long), whole)
+    assert_same(other.transform(long), whole)
     assert other.get_state().keys() == vectorizer.get_state().keys()
     for name, value in vectorizer.get_state().items():
         assert_array_equal(other.get_state()[name], value)
@@ -122,19 +147,18 @@ class Text(str):
     """A text that can be watched."""
 
 
-def test_holds_few_texts_at_a_time(monkeypatch):
-    monkeypatch.setattr(_chunks, "CHUNK", 50)
+def test_holds_few_texts_at_a_time():
     alive, most = WeakSet(), []
 
     def watched():
-        for i in range(200):
-            text = Text(f"red wine {i}")
+        for i in range(40):
+            text = Text(f"red wine {i}" + CHUNK // 4 * " ")
             alive.add(text)
             most.append(len(alive))
             yield text
 
     vectorizer = ml.TextVectorizer()
-    assert vectorizer.fit_transform(watched()).shape[0] == 200
+    assert vectorizer.fit_transform(watched()).shape[0] == 40
     vectorizer.transform(watched())
     assert max(most) <= 10
 

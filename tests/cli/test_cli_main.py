@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+import typer
 
 from manylabel import __version__
 from manylabel._kernels import compilation
@@ -90,6 +91,24 @@ def test_what_nobody_expected_shows_a_traceback(files, monkeypatch):
     monkeypatch.setattr(DataFile, "chunks", break_down)
     with pytest.raises(RuntimeError, match="a bug"):
         run(["describe", str(files / "train.txt")])
+
+
+def test_what_nobody_expected_has_status_1():
+    code = "from manylabel.cli import main\nmain.app = 0\nmain.run(['demo'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=_environment()
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == "TypeError: 'int' object is not callable"
+
+
+@pytest.mark.parametrize("status", [0, 1, 7])
+def test_the_status_of_a_verb_is_that_of_the_process(cli, files, monkeypatch, status):
+    def stop(self):
+        raise typer.Exit(status)
+
+    monkeypatch.setattr(DataFile, "chunks", stop)
+    assert cli("describe", files / "train.txt").status == status
 
 
 def test_lack_of_memory_is_one_sentence(cli, files, monkeypatch):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from manylabel._typing import Array
 from manylabel.persistence import flatten, unflatten
 from manylabel.persistence.records import (
     Ascending,
@@ -23,11 +22,13 @@ from manylabel.persistence.records import (
 class Leaves(NamedTuple):
     """Leaves of some tree."""
 
-    starts: Annotated[Array, Field("int32 int64 uint64", "n_nodes + 1", Offsets("ids"))]
-    ids: Annotated[
-        Array, Field("int32", "n_ids", Columns("n_labels"), Ascending("starts"))
+    starts: Annotated[
+        np.ndarray, Field("int32 int64 uint64", "n_nodes + 1", Offsets("ids"))
     ]
-    share: Annotated[Array, Field("float32", "n_ids, 2", Finite(least=0))]
+    ids: Annotated[
+        np.ndarray, Field("int32", "n_ids", Columns("n_labels"), Ascending("starts"))
+    ]
+    share: Annotated[np.ndarray, Field("float32", "n_ids, 2", Finite(least=0))]
     slope: Annotated[float, Number(0, 1)]
 
 

@@ -16,7 +16,10 @@ DOCS = ROOT / "docs"
 PAGES = {str(page.relative_to(DOCS)): page for page in sorted(DOCS.rglob("*.md"))}
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n(?:\s*```text\n(.*?)^```\n)?", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+TERM = re.compile(r"^\*\*(.+?)\*\*: ", re.M)
+CALL = re.compile(r"`([A-Z]\w+)(?:\((\w+)=[^`]*\))?(?:\.(\w+))?`")
 ENTRY = re.compile(r"^::: manylabel\.(\S+)", re.M)
+ELSEWHERE = {"C", "X", "Y", "GridSearchCV"}  # parameters, and scikit-learn's
 NOT_RUN = {
     "console": "typed in a clone or another environment: make and pip",
     "text": "a file, a formula or a picture in letters",
@@ -96,6 +99,24 @@ def test_every_public_name_has_one_place_in_the_reference():
     pages = [page for page in PAGES if page.startswith("reference/")]
     entries = [name for page in pages for name in ENTRY.findall(_text(page))]
     assert sorted(entries) == sorted(_public_names())
+
+
+def test_the_glossary_names_what_there_is():
+    public = {name.rpartition(".")[2] for name in _public_names()} | ELSEWHERE
+    named = CALL.findall(_text("reference/glossary.md"))
+    assert len(named) > 50
+    for name, parameter, attribute in named:
+        assert name in public, name
+        if parameter:
+            assert parameter in inspect.signature(getattr(ml, name)).parameters
+        if attribute:
+            assert re.search(rf"^ *{attribute} :", getattr(ml, name).__doc__, re.M)
+
+
+def test_the_glossary_is_in_order():
+    terms = [term.lower() for term in TERM.findall(_text("reference/glossary.md"))]
+    assert terms == sorted(terms)
+    assert len(terms) > 60
 
 
 def _public_names():

@@ -37,12 +37,12 @@ NEVER = -2.0  # the score of a label that no training row has
 
 
 class Blend(BatchClassifier):
-    """Several learners as one: calibrated scores, weighed, times (1 / p)^tilt.
+    """An ensemble of learners: calibrated scores, weighed, times (1 / p)^tilt.
 
-    Each learner lists its best labels of a row. A score counts as the share of labels
-    that were true at this score on rows held out; the weights of the learners and the
-    tilt to labels of small propensity p are those that rank these rows best. Then all
-    learners are fitted again, to all rows.
+    Each learner lists its best labels of a row. A score is calibrated: it counts as the
+    share of labels that were true at this score on a validation set, rows held out; the
+    weights of the learners and the tilt to labels of small propensity p are those that
+    rank these rows best. Then all learners are fitted again, to all rows.
 
     Parameters
     ----------
@@ -72,11 +72,11 @@ class Blend(BatchClassifier):
     weights_ : ndarray of shape (n_learners,)
         Their weights, which sum to 1.
     tilt_ : float
-        Power of 1 / p.
+        Power of the inverse propensity 1 / p.
     curves_ : ndarray of shape (n_learners, 2, n_knots)
         Scores of each learner, and the share of true labels there.
-    gain_ : ndarray of shape (n_labels,)
-        1 / p.
+    inverse_propensity_ : ndarray of shape (n_labels,)
+        1 / p, how many true labels a recorded one stands for.
     threshold_ : float
         What a label must exceed to be predicted.
     seen_ : ndarray of shape (n_labels,)
@@ -102,7 +102,7 @@ class Blend(BatchClassifier):
     weights_: Floats
     tilt_: float
     curves_: Floats
-    gain_: Floats
+    inverse_propensity_: Floats
     threshold_: float
     seen_: Bools
 
@@ -127,7 +127,7 @@ class Blend(BatchClassifier):
         """Choose weights and tilt on rows held out, then fit the learners to all."""
         self.seen_ = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
         given = Propensity().fit(Y) if self.propensity is None else self.propensity
-        self.gain_ = 1 / _validation.propensities(given, Y.shape[1])
+        self.inverse_propensity_ = 1 / _validation.propensities(given, Y.shape[1])
         train, held = hold_out(X.shape[0], self.random_state)
         pilots = [learner.fit(X[train], Y[train]) for learner in self._fresh()]
         self._choose(pilots, X[held], Y[held])
@@ -147,18 +147,20 @@ class Blend(BatchClassifier):
         lists = [pilot.predict_topk(X, DEPTH) for pilot in pilots]
         self.curves_ = np.stack([_curve(scores, Y) for scores in lists])
         candidates = Candidates.of(lists, self.curves_)
-        judge = Judge(candidates, Y, self.gain_, tuple(self.metrics))
+        judge = Judge(candidates, Y, self.inverse_propensity_, tuple(self.metrics))
         weights, self.tilt_ = best_point(judge, len(pilots))
         self.weights_ = np.array(weights)
-        scores = candidates.blended(self.weights_, self.gain_**self.tilt_)
+        scores = candidates.blended(self.weights_, self.inverse_propensity_**self.tilt_)
         cost = as_counted_cost(self.cost)
-        self.threshold_ = thresholds.best_threshold(scores, Y, self.gain_, cost)
+        self.threshold_ = thresholds.best_threshold(
+            scores, Y, self.inverse_propensity_, cost
+        )
 
     def _blended(self, X: CSR, depth: int) -> Lists:
         """Return the scores of the labels that a learner lists, less the threshold."""
         lists = [member.predict_topk(X, depth) for member in self.estimators_]
         candidates = Candidates.of(lists, self.curves_)
-        scores = candidates.blended(self.weights_, self.gain_**self.tilt_)
+        scores = candidates.blended(self.weights_, self.inverse_propensity_**self.tilt_)
         scores.values[~self.seen_[scores.labels]] = NEVER
         return scores._replace(values=scores.values - np.float32(self.threshold_))
 
@@ -178,7 +180,7 @@ class Blend(BatchClassifier):
         return {
             "weights_": (n_members,),
             "curves_": (n_members, 2, self.curves_.shape[-1]),
-            "gain_": (n_labels,),
+            "inverse_propensity_": (n_labels,),
             "seen_": (n_labels,),
         }
 

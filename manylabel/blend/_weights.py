@@ -1,4 +1,4 @@
-"""Which weights and which tilt rank the labels of rows held out best."""
+"""Which weights and which tilt rank the labels of the validation set best."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
@@ -25,9 +25,14 @@ class Judge:
     """
 
     def __init__(
-        self, candidates: Candidates, Y: CSR, worth: Floats, names: Sequence[str]
+        self,
+        candidates: Candidates,
+        Y: CSR,
+        inverse_propensity: Floats,
+        names: Sequence[str],
     ) -> None:
-        self.candidates, self.Y, self.worth, self.names = candidates, Y, worth, names
+        self.candidates, self.Y, self.names = candidates, Y, names
+        self.inverse_propensity = inverse_propensity
         self.seen: dict[Point, float] = {}
         n_learners = candidates.shares.shape[1]
         alone = [self.values(weights, 0.0) for weights in np.eye(n_learners)]
@@ -42,10 +47,12 @@ class Judge:
 
     def values(self, weights: Floats, tilt: float) -> Floats:
         """Return the value of each metric."""
-        metrics = [as_metric(name, 1 / self.worth) for name in self.names]
-        scores = self.candidates.blended(weights, self.worth**tilt)
+        metrics = [as_metric(name, 1 / self.inverse_propensity) for name in self.names]
+        scores = self.candidates.blended(weights, self.inverse_propensity**tilt)
         n_labels, depth = self.Y.shape[1], max(metric.k for metric in metrics)
-        view = Ranked.of(self.Y, scores.csr(n_labels), depth, 1 / self.worth)
+        view = Ranked.of(
+            self.Y, scores.csr(n_labels), depth, 1 / self.inverse_propensity
+        )
         return np.array([metric.add(view).value for metric in metrics])
 
 

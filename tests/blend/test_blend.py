@@ -41,8 +41,8 @@ def test_the_point_chosen_is_as_good_as_the_grid_and_each_learner_alone(seed):
     Y = sp.csr_array((rng.random((20, 6)) < 0.4).astype(np.float32))
     lists = [sp.csr_array(rng.random((20, 6))) for _ in range(2)]
     same = np.tile([[0.0, 1.0], [0.0, 1.0]], (2, 1, 1))
-    worth = rng.uniform(1, 4, 6)
-    judge = Judge(Candidates.of(lists, same), Y, worth, ["P@1", "PSP@3"])
+    inverse_propensity = rng.uniform(1, 4, 6)
+    judge = Judge(Candidates.of(lists, same), Y, inverse_propensity, ["P@1", "PSP@3"])
     best = judge(best_point(judge, 2))
     tried = [judge((weights, tilt)) for weights in shares(2) for tilt in TILTS]
     assert best >= max(tried)
@@ -77,7 +77,10 @@ def test_a_learner_that_knows_nothing_gets_little_weight(model):
 def test_a_tilt_lifts_rare_labels(model, corpus):
     ranked = model.predict_topk(corpus.X[500:], k=5)
     tilted = load_state(model, tilt_=1.0).predict_topk(corpus.X[500:], k=5)
-    assert model.gain_[tilted.indices].mean() > model.gain_[ranked.indices].mean()
+    assert (
+        model.inverse_propensity_[tilted.indices].mean()
+        > model.inverse_propensity_[ranked.indices].mean()
+    )
 
 
 def load_state(model, **changes):

@@ -267,7 +267,8 @@ def _matrix(M: MatrixLike, name: str, columns: str = "n_labels") -> Any:
     """Return a 2-D numeric array or sparse matrix, values untouched."""
     if sp.issparse(M):
         _check_indices(M, name)
-    shape = M.shape if sp.issparse(M) else np.shape(M)  # type: ignore[union-attr]
+    # An object that only has __array__ need not answer np.shape.
+    shape = M.shape if hasattr(M, "shape") else np.asarray(M).shape
     if len(shape) != 2:  # noqa: PLR2004 - a matrix has two dimensions
         raise ValueError(
             f"{name} must be a matrix of shape (n_rows, {columns}). Got shape {shape}."

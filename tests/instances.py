@@ -19,36 +19,37 @@ ESTIMATORS = [
     and issubclass(thing, MultiLabelClassifier)
 ]
 
-SINGLE_OUTPUT = "feeds a single-output target; the target here is a 0/1 matrix"
-EXCUSED_BY_SKLEARN = dict.fromkeys(
-    [
-        "check_classifier_data_not_an_array",
-        "check_classifier_not_supporting_multiclass",
-        "check_classifiers_classes",
-        "check_classifiers_one_label",
-        "check_classifiers_one_label_sample_weights",
-        "check_classifiers_regression_target",
-        "check_classifiers_train",
-        "check_estimators_dtypes",
-        "check_fit2d_1feature",
-        "check_sample_weight_equivalence_on_dense_data",
-        "check_sample_weight_equivalence_on_sparse_data",
-        "check_sample_weights_not_an_array",
-        "check_sample_weights_not_overwritten",
-        "check_sample_weights_shape",
-    ],
-    SINGLE_OUTPUT,
-)
-
+# What scikit-learn's checks feed or ask for, and the contract does not have.
+VECTOR = "feeds a vector of classes; Y is a matrix, a column for each label"
+CLASSES = "feeds a column of more than two classes; Y holds 0 and 1"
+PREDICTED_VECTOR = "asks that predict returns a vector; it returns a matrix"
+TWO_COLUMNS = "asks for a probability of each of two classes; here it is one a label"
+KEYWORD = "calls fit(X, y=...); the target is a matrix and called Y"
+EXCUSED_BY_SKLEARN = {
+    "check_classifier_data_not_an_array": CLASSES,
+    "check_classifier_not_supporting_multiclass": VECTOR,
+    "check_classifiers_classes": VECTOR,
+    "check_classifiers_one_label": VECTOR,
+    "check_classifiers_regression_target": VECTOR,
+    "check_classifiers_train": PREDICTED_VECTOR,
+    "check_estimators_dtypes": CLASSES,
+    "check_fit2d_1feature": CLASSES,
+}
+# Of classes whose fit takes sample_weight; others are passed over by these checks.
+SAMPLE_WEIGHTS = {
+    "check_classifiers_one_label_sample_weights": VECTOR,
+    "check_sample_weight_equivalence_on_dense_data": KEYWORD,
+    "check_sample_weight_equivalence_on_sparse_data": KEYWORD,
+    "check_sample_weights_not_an_array": CLASSES,
+    "check_sample_weights_not_overwritten": CLASSES,
+    "check_sample_weights_shape": CLASSES,
+}
 # Of classes that have predict_proba.
-PROBABILITIES = dict.fromkeys(
-    [
-        "check_decision_proba_consistency",
-        "check_estimator_sparse_array",
-        "check_estimator_sparse_matrix",
-    ],
-    SINGLE_OUTPUT,
-)
+PROBABILITIES = {
+    "check_decision_proba_consistency": VECTOR,
+    "check_estimator_sparse_array": TWO_COLUMNS,
+    "check_estimator_sparse_matrix": TWO_COLUMNS,
+}
 # Of those whose probabilities are sums of 1 / propensity.
 CUT = {
     "check_classifier_multioutput": "scores go on where probabilities are cut to 1",
@@ -59,9 +60,8 @@ CUT = {
 def excused_by_sklearn(estimator):
     """Return the checks of scikit-learn that an estimator is excused from."""
     excused = dict(EXCUSED_BY_SKLEARN)
-    if not has_fit_parameter(estimator, "sample_weight"):
-        # Passes where the weights are refused, before anything looks at the target.
-        del excused["check_classifiers_one_label_sample_weights"]
+    if has_fit_parameter(estimator, "sample_weight"):
+        excused |= SAMPLE_WEIGHTS
     if hasattr(estimator, "predict_proba"):
         excused |= PROBABILITIES
     if isinstance(estimator, manylabel.PfastXML):

@@ -39,6 +39,8 @@ ONLY_IN = {
 }
 MODULES = sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
 MAX_FILE, MAX_FUNCTION, MAX_KERNEL = 500, 50, 60
+TESTS = Path(__file__).parent
+MOST_PRIVATE = 27  # imports of private modules by tests outside tests/_kernels
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
     for module in (manylabel, manylabel.losses, manylabel.metrics)
@@ -121,6 +123,30 @@ def test_files_and_functions_stay_small(path):
             documentation = ast.get_docstring(node) or ""
             length = node.end_lineno - node.lineno - documentation.count("\n")
             assert length <= most, f"{node.name} has {length} lines"
+
+
+def test_tests_go_through_public_names():
+    found = {
+        f"{path.relative_to(TESTS)}: {name}"
+        for path in TESTS.rglob("*.py")
+        if "_kernels" not in path.parts
+        for name in private_imports(path)
+    }
+    assert len(found) <= MOST_PRIVATE, "\n".join(sorted(found))
+
+
+def private_imports(path: Path) -> Iterator[str]:
+    """Yield what a file imports of the library by a private name."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            if "._" in node.module:
+                names = {node.module}
+        elif isinstance(node, ast.Import):
+            names = {alias.name for alias in node.names}
+        else:
+            continue
+        yield from (n for n in names if re.match(r"manylabel\..*(?<=\.)_(?!_)", n))
 
 
 def documented(thing: Any) -> list[str] | None:

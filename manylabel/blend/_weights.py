@@ -76,6 +76,8 @@ def shares(n_learners: int) -> Iterator[tuple[float, ...]]:
     --------
     >>> list(shares(2))[:2]
     [(0.0, 1.0), (0.2, 0.8)]
+    >>> [len(set(shares(n_learners))) for n_learners in (1, 2, 3, 4)]
+    [1, 6, 21, 56]
     """
     for bars in combinations(range(N_PARTS + n_learners - 1), n_learners - 1):
         ends = (-1, *bars, N_PARTS + n_learners - 1)

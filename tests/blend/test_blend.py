@@ -1,52 +1,12 @@
-"""Blends: candidates, the choice of weights, and the learner itself."""
+"""Blends: the score, the choice of weights and tilt, and what a learner has to do."""
+
+from itertools import product
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel import Blend, FastXML, OneVsRest, Popularity, evaluate, load, make_corpus
-from manylabel.blend._candidates import Candidates
-from manylabel.blend._weights import TILTS, Judge, best_point, shares
-
-seeds = st.integers(0, 2**32 - 1)
-
-
-@given(seeds, st.integers(1, 6), st.integers(1, 8), st.integers(1, 3))
-def test_candidates_are_the_weighted_lists(seed, n_rows, n_labels, n_learners):
-    rng = np.random.default_rng(seed)
-    shape = n_learners, n_rows, n_labels
-    dense = rng.uniform(0.1, 1, shape) * (rng.random(shape) < 0.5)
-    weights, gain = rng.dirichlet(np.ones(n_learners)), rng.uniform(1, 5, n_labels)
-    same = np.tile([[0.0, 1.0], [0.0, 1.0]], (n_learners, 1, 1))
-    candidates = Candidates.of([sp.csr_array(part) for part in dense], same)
-    found = candidates.blended(weights, gain).csr(n_labels)
-    expected = np.tensordot(weights, dense, 1) * gain
-    assert_allclose(found.toarray(), expected, rtol=1e-6)
-    assert_array_equal(candidates.labels, np.nonzero(dense.any(axis=0))[1])
-
-
-@pytest.mark.parametrize(("n_learners", "n_points"), [(1, 1), (2, 6), (3, 21), (4, 56)])
-def test_weights_to_try_are_all_that_sum_to_one(n_learners, n_points):
-    found = list(shares(n_learners))
-    assert len(set(found)) == n_points
-    assert_allclose([sum(weights) for weights in found], 1)
-
-
-@given(seeds)
-def test_the_point_chosen_is_as_good_as_the_grid_and_each_learner_alone(seed):
-    rng = np.random.default_rng(seed)
-    Y = sp.csr_array((rng.random((20, 6)) < 0.4).astype(np.float32))
-    lists = [sp.csr_array(rng.random((20, 6))) for _ in range(2)]
-    same = np.tile([[0.0, 1.0], [0.0, 1.0]], (2, 1, 1))
-    inverse_propensity = rng.uniform(1, 4, 6)
-    judge = Judge(Candidates.of(lists, same), Y, inverse_propensity, ["P@1", "PSP@3"])
-    best = judge(best_point(judge, 2))
-    tried = [judge((weights, tilt)) for weights in shares(2) for tilt in TILTS]
-    assert best >= max(tried)
-    assert best >= judge(((1.0, 0.0), 0.0))
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +18,51 @@ def corpus():
 def model(corpus):
     learners = [OneVsRest(), FastXML(n_estimators=5), Popularity()]
     return Blend(learners).fit(corpus.X[:500], corpus.Y[:500])
+
+
+def test_a_score_is_the_calibrated_lists_weighed_and_tilted():
+    corpus = make_corpus(n_rows=400, n_labels=80, random_state=0)
+    learners = [OneVsRest(), FastXML(n_estimators=5)]
+    model = Blend(learners, metrics=["PSP@3"]).fit(corpus.X, corpus.Y)
+    rows, expected, listed = corpus.X[:50], np.zeros((50, 80)), np.zeros((50, 80), bool)
+    for weight, member, curve in zip(
+        model.weights_, model.estimators_, model.curves_, strict=True
+    ):
+        best = member.predict_topk(rows, k=50).tocoo()
+        expected[best.row, best.col] += weight * np.interp(best.data, *curve)
+        listed[best.row, best.col] = True
+    expected *= model.inverse_propensity_**model.tilt_
+    expected[~listed] = -1
+    found = model.decision_function(rows)[:, model.seen_]
+    assert listed.any()
+    assert not listed.all()
+    assert_allclose(found, (expected - model.threshold_)[:, model.seen_], atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_point_chosen_is_as_good_as_the_grid_and_each_learner_alone(seed):
+    """Of fewer than 20 rows none is held out, so the choice can be made again."""
+    corpus = make_corpus(n_rows=19, n_features=8, n_labels=6, random_state=seed)
+    learners = [OneVsRest(C=0.01), FastXML(n_estimators=2, random_state=seed)]
+    model = Blend(learners, metrics=["P@1", "PSP@3"]).fit(corpus.X, corpus.Y)
+
+    def values(weights, tilt):
+        point = load_state(model, weights_=np.array(weights), tilt_=tilt)
+        scores, propensity = (
+            point.predict_topk(corpus.X, k=3),
+            model.inverse_propensity_,
+        )
+        report = evaluate(corpus.Y, scores, k=(1, 3), propensity=1 / propensity)
+        return np.array([report["P@1"], report["PSP@3"]])
+
+    def judged(weights, tilt):
+        ratios = values(weights, tilt) / alone
+        return ratios.mean() + ratios.min()
+
+    alone = np.max([values(weights, 0.0) for weights in np.eye(2)], axis=0)
+    best = judged(model.weights_, model.tilt_)
+    for first, tilt in product(np.linspace(0, 1, 6), (0.0, 0.2, 0.4, 0.6)):
+        assert best >= judged((first, 1 - first), tilt) - 1e-9
 
 
 def test_a_blend_ranks_new_rows_no_worse_than_its_learners(model, corpus):

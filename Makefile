@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: install dev demo test docs bench clean
+.PHONY: install dev demo test test-slow docs bench clean
 
 install: .venv/installed
 dev: .venv/installed-dev
@@ -18,14 +18,20 @@ dev: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+.venv/installed-docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
 demo: install
 	$(BIN)/manylabel demo
 
 test: dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
 
-docs: install
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+test-slow: dev .venv/installed-docs
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check-slow
+
+docs: .venv/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: install

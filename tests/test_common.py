@@ -1,6 +1,8 @@
 """The contract that every public estimator keeps."""
 
 import importlib.util
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,17 +17,40 @@ instances = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(instances)
 
 
-@parametrize_with_checks(
-    instances.ESTIMATORS,
+# Ensembles, and those with most kernels to compile; another of their engine is quick.
+SLOW = {"AnnotationTree", "Blend", "LabelPowerset"}
+QUICKLY = [e for e in instances.ESTIMATORS if type(e).__name__ not in SLOW]
+SLOWLY = [e for e in instances.ESTIMATORS if type(e).__name__ in SLOW]
+# Kernels are compiled once more for arrays that are read-only.
+SLOW_LAWS = {"check_input_is_read_only"}
+each_check = partial(
+    parametrize_with_checks,
     expected_failed_checks=instances.excused_by_sklearn,
     xfail_strict=True,
 )
+
+
+@each_check(QUICKLY)
 def test_sklearn_contract(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", instances.ESTIMATORS, ids=str)
+@pytest.mark.slow
+@each_check(SLOWLY)
+def test_sklearn_contract_of_large_learners(estimator, check):
+    check(estimator)
+
+
+def laws():
+    for estimator, check in product(instances.ESTIMATORS, CHECKS):
+        is_slow = type(estimator).__name__ == "Blend" or check.__name__ in SLOW_LAWS
+        marks = [pytest.mark.slow] if is_slow else []
+        yield pytest.param(
+            estimator, check, marks=marks, id=f"{estimator}-{check.__name__}"
+        )
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(laws()))
 def test_multi_label_laws(estimator, check, request):
     excused = instances.EXCUSED.get(type(estimator).__name__, {})
     if reason := excused.get(check.__name__):

@@ -30,7 +30,13 @@ def _text(page):
     return PAGES[page].read_text(encoding="utf-8")
 
 
-RUN = [page for page in PAGES if re.search(r"^```(python|sh)$", _text(page), re.M)]
+def _ways_to_run():
+    """Yield the pages that run something; those that start processes are slow."""
+    for page in PAGES:
+        kinds = re.findall(r"^```(python|sh)$", _text(page), re.M)
+        if kinds:
+            marks = [pytest.mark.slow] if "sh" in kinds else []
+            yield pytest.param(page, marks=marks)
 
 
 @pytest.fixture
@@ -50,7 +56,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no sh")
-@pytest.mark.parametrize("page", RUN)
+@pytest.mark.parametrize("page", list(_ways_to_run()))
 def test_what_a_page_runs_prints_what_it_says(page, folder, capsys):
     names = {}
     for language, code, printed in BLOCK.findall(_text(page)):

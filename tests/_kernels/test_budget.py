@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -90,6 +91,7 @@ def reference(X, side, cost, loss, with_intercept, size):
     return -found.fun
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(problems())
 def test_reaches_the_optimum_over_all_planes(problem):

@@ -1,6 +1,7 @@
 """Capped MSG: its step, its projection, and that the basis stays orthonormal."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -108,6 +109,7 @@ def take_many_steps(vectors, n_steps, n_components, sizes, block, mix, sigma, ro
         )
 
 
+@pytest.mark.slow
 def test_basis_stays_orthonormal_over_a_million_steps():
     rng = np.random.default_rng(0)
     learner = Learner(3, 10)

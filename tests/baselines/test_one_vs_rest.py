@@ -21,6 +21,7 @@ def problem():
     return X, (X @ rng.normal(size=(10, 5)) > 0.3).astype(int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_reaches_the_published_precision(name, data_folder):
     train = read(data_folder / "xmc" / name / "train.txt.gz")

@@ -55,6 +55,7 @@ def optimum(X, y, C):
     ).fun
 
 
+@pytest.mark.slow
 @given(problems(), st.sampled_from([1, 3, 2048]))
 def test_reaches_the_optimum_however_few_rows_a_search_finds(problem, capacity):
     X, Y, C = problem
@@ -139,6 +140,7 @@ def test_jobs_and_the_order_of_labels_do_not_matter(corpus):
     assert_array_equal(one.intercept_[order], two.intercept_)
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_hardly_matters(corpus):
     order = np.random.default_rng(0).permutation(corpus.Y.shape[0])
     model = OneVsRest(tol=1e-3).fit(corpus.X, corpus.Y)

@@ -154,6 +154,7 @@ def test_a_line_has_all_there_is_to_know(home, run, tmp_path):
     assert 0 < values["single_ms"] < 1  # CPU time is not counted in ticks
 
 
+@pytest.mark.slow
 def test_what_changed_runs_again(home, run, trace):
     run(_peers(home), 1)
     with open(home / "programs/theirs.py", "a") as file:

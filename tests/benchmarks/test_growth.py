@@ -146,6 +146,7 @@ def test_a_point_without_figures_is_shown_by_its_reason():
     assert row in text
 
 
+@pytest.mark.slow
 def test_the_page_has_targets_tables_and_plots(cli, tmp_path, monkeypatch):
     lines = list(made_up("FastXML", "rows", lambda n: n, lambda n: 2.0))
 

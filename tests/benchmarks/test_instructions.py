@@ -82,6 +82,7 @@ def test_counters_are_read_run_by_run(monkeypatch):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", hot_kernels.KERNELS)
 def test_the_kernels_can_run_again(name):
     work = hot_kernels.KERNELS[name]()

@@ -77,6 +77,7 @@ def contest(cli, place):
     return lambda *arguments: cli("peers", *arguments, *names)
 
 
+@pytest.mark.slow
 def test_a_contest_prints_ratios_and_writes_the_page(contest, place):
     outcome = contest("other", "--quick")
     assert outcome.status == 0
@@ -106,6 +107,7 @@ def test_json_has_what_failed_too_and_is_quick_the_second_time(contest):
     assert "bibtex, ours" not in again.err
 
 
+@pytest.mark.slow
 def test_a_set_that_is_not_there_is_named_and_skipped(contest, place):
     outcome = contest("other", "--repeats", 1)
     assert outcome.status == 0

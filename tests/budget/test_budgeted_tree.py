@@ -109,6 +109,7 @@ def _error(model, at):
     return _error(model, first) + _error(model, first + 1)
 
 
+@pytest.mark.slow
 def test_what_is_not_given_is_chosen():
     model = BudgetedTree(random_state=0).fit(*crossed())
     assert model.budget_ == 1

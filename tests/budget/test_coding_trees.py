@@ -141,6 +141,7 @@ def test_predictions_are_the_labels_of_the_way_down(
     assert_labels_are_those_of_the_way_down(model, X)
 
 
+@pytest.mark.slow
 def test_a_chain_of_many_windows_is_left_where_every_decision_says():
     n_labels = 1300
     X = np.random.default_rng(0).normal(size=(n_labels, 6))

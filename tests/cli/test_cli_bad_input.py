@@ -68,6 +68,7 @@ def test_processes_end_with_status_2(process, tmp_path, name):
     assert refuses(process("describe", tmp_path / "bad"), reason)
 
 
+@pytest.mark.slow
 def test_a_bad_line_late_in_a_stream_leaves_no_half_file(cli, model, tmp_path):
     rows = ["20000 40 12", *["0 0:1"] * 19_999, "0 0:x"]
     bad, out = tmp_path / "bad", tmp_path / "out.svm"
@@ -98,6 +99,7 @@ def test_an_output_that_cannot_be_written_is_refused(cli, files, model, tmp_path
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_model_with_a_flipped_byte_is_refused(process, model, files, tmp_path):
     damaged = shutil.copytree(model, tmp_path / "model")
     (arrays,) = damaged.glob("*.safetensors")

@@ -18,6 +18,7 @@ def popular(files, process):
     return out
 
 
+@pytest.mark.slow
 def test_models_are_compared_as_the_library_does(
     process, model, popular, files, dataset
 ):
@@ -61,6 +62,7 @@ def test_a_table_has_a_column_for_each_model_and_says_what_it_means(
         assert sum(line.startswith(f"{name}: ") for line in lines) == 1
 
 
+@pytest.mark.slow
 def test_each_label_has_a_line_the_worst_first(
     process, model, popular, files, dataset, tmp_path
 ):

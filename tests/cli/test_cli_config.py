@@ -37,6 +37,7 @@ def run(files, tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_run_needs_no_other_words(process, run):
     fitted = process("fit", "--config", "run.toml", cwd=run.parent)
     assert (fitted.status, fitted.err) == (0, "")

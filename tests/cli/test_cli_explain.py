@@ -106,6 +106,7 @@ def test_explain_takes_the_names_of_features_from_a_file(cli, tree, tmp_path):
     assert "names: expected 40 names, found 39." in outcome.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [None, 7])
 def test_explain_draws_what_python_would(cli, tree, files, tmp_path, row):
     model, data = ml.load(tree).learner_, ml.read(files / "test.arff")

@@ -126,6 +126,7 @@ def test_nothing_but_text_without_a_terminal(process, files):
     assert "\x1b" not in outcome.out
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_news(started, model, files, tmp_path):
     long = tmp_path / "long.txt"
     header, *rows = (files / "test.txt").read_text().splitlines()
@@ -140,6 +141,7 @@ def test_a_closed_pipe_is_no_news(started, model, files, tmp_path):
     running.stderr.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_ctrl_c_ends_quietly_even_while_kernels_compile(started, tmp_path):
     running = started("warmup", NUMBA_CACHE_DIR=str(tmp_path))
@@ -165,6 +167,7 @@ def test_a_closed_output_is_no_error(tmp_path):
     assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
 def test_a_full_disk_is_one_sentence(process, model, files):
     with open("/dev/full", "w") as full:
@@ -187,6 +190,7 @@ def test_the_shell_completes_verbs_options_and_learners(process, words, found):
     assert outcome.out.split() == found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals")
 @pytest.mark.parametrize("colourless", [False, True])
 def test_a_terminal_has_colours_unless_told_not_to(process, files, colourless):

@@ -13,6 +13,7 @@ import manylabel as ml
 from manylabel.persistence import folder
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals")
 def test_ctrl_c_in_the_middle_of_fit_leaves_nothing(started, files, tmp_path):
     screen, terminal = os.openpty()
@@ -40,6 +41,7 @@ def test_ctrl_c_in_the_middle_of_fit_leaves_nothing(started, files, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_two_processes_that_save_to_one_folder_leave_one_whole_model(
     started, files, dataset, tmp_path
 ):
@@ -83,6 +85,7 @@ start.run()
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_ctrl_c_in_the_middle_of_texts_leaves_the_model_that_was_there(
     started, tmp_path
@@ -102,6 +105,7 @@ def test_ctrl_c_in_the_middle_of_texts_leaves_the_model_that_was_there(
     assert {part.name: part.read_bytes() for part in out.iterdir()} == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
 def test_notes_that_cannot_be_told_stop_nothing(process, tmp_path):
     train, out = tmp_path / "train.csv", tmp_path / "model"

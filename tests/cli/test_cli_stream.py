@@ -86,6 +86,7 @@ def test_stream_reads_standard_input_as_often_as_it_needs(cli, files, standard_i
     assert json.loads(outcome.out)["rows"] == 300
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals")
 def test_stream_shows_rows_speed_and_cost_on_a_terminal(files):
     ours, theirs = os.openpty()

@@ -43,6 +43,7 @@ def test_chunks_have_one_header(cli, tmp_path, monkeypatch):
     assert out.read_text() == "text,labels\n" + "a,x\n" * 5
 
 
+@pytest.mark.slow
 def test_a_table_comes_from_standard_input(process):
     content = b"title;body;tags\nA;b;x\n"
     outcome = process("describe", "-", "--json", input=content)
@@ -85,6 +86,7 @@ def test_bad_lines_are_skipped_and_counted(process, tmp_path):
     assert outcome.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_had_enough_is_no_error(started, tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("text,labels\n" + "some words,x\n" * 50_000)

@@ -39,6 +39,7 @@ def folder(tmp_path_factory, process):
     return folder
 
 
+@pytest.mark.slow
 def test_a_text_on_standard_input_gets_its_tags(process, folder):
     done = process("predict", folder / "tagger", "-k", "1", input=b"a bottle of wine\n")
     assert done.status == 0, done.err
@@ -47,6 +48,7 @@ def test_a_text_on_standard_input_gets_its_tags(process, folder):
     assert line.startswith("0\tdrink\t")
 
 
+@pytest.mark.slow
 def test_lines_are_answered_as_they_come(started, folder):
     running = started("predict", folder / "tagger", "-k", "1", stdin=subprocess.PIPE)
     try:
@@ -300,6 +302,7 @@ def test_texts_are_refused_by_a_model_of_features(process, model, table):
     assert done.err.startswith("error: standard-input, line 1: expected one of xc,")
 
 
+@pytest.mark.slow
 def test_texts_on_a_closed_standard_input_are_none(process, folder, tmp_path):
     closed = {"preexec_fn": lambda: os.close(0)}
     done = process("predict", folder / "tagger", **closed)

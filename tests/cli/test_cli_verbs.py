@@ -79,6 +79,7 @@ def test_describe_tells_the_columns_of_a_file_without_rows(cli, tmp_path):
         assert json.loads(outcome.out)["rows"] == 0
 
 
+@pytest.mark.slow
 def test_describe_draws(cli, files, tmp_path):
     for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
         path = tmp_path / f"labels{suffix}"
@@ -143,6 +144,7 @@ def test_formats_can_be_forced(cli, files, tmp_path):
     assert (outcome.status, "format must be one of" in outcome.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_warmup_learns_rare_labels_too(cli, monkeypatch):
     shares, fit = [], OneVsRest.fit
 
@@ -155,6 +157,7 @@ def test_warmup_learns_rare_labels_too(cli, monkeypatch):
     assert shares.count(1e-4) == 3  # for each kind of arrays
 
 
+@pytest.mark.slow
 def test_warmup_tells_how_long_it_took(cli):
     outcome = cli("warmup", "--json")
     assert (outcome.status, outcome.err) == (0, "")

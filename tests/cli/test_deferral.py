@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 HEAVY = {
     *("scipy.stats._stats_py", "scipy.optimize", "numpy.f2py.f2py2e"),
     *("sklearn.preprocessing", "sklearn.model_selection"),
@@ -34,12 +36,14 @@ print(sys.modules["scipy.stats"].norm is norm is scipy.stats.norm)
     assert output(code) == ["False", "2.0", "True"]
 
 
+@pytest.mark.slow
 def test_a_module_that_is_loaded_is_left_alone():
     code = "import scipy.stats\nscipy.stats.norm\nm = sys.modules['scipy.stats']\n"
     code += "defer('scipy.stats')\nprint(sys.modules['scipy.stats'] is m)"
     assert output(code) == ["True"]
 
 
+@pytest.mark.slow
 def test_tagging_waits_for_no_heavy_module():
     code = "import manylabel.text\nprint(*sys.modules)"
     assert not HEAVY.intersection(output(code))

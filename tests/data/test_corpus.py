@@ -157,6 +157,7 @@ def split():
     return corpus, model.predict(corpus.X[2_000:]), slice(2_000, None)
 
 
+@pytest.mark.slow
 def test_true_labels_can_be_learnt_from_the_words(split):
     corpus, scores, unseen = split
     popular = np.tile(counts(corpus.Y[:2_000]), (1_000, 1))

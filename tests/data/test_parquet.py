@@ -54,6 +54,7 @@ def test_chunks_have_the_same_columns(table):
     assert {chunk.label_names for chunk in chunks} == {("x", "y", "z")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row_group_size", [500, 1_000_000])
 def test_memory_does_not_grow_with_the_file(put, row_group_size):
     rng = np.random.default_rng(0)

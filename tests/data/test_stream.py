@@ -54,6 +54,7 @@ def test_rows_that_span_many_blocks(put):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize("name", TEXTS)
 def test_memory_does_not_grow_with_the_file(put, name, zipped):

@@ -126,6 +126,7 @@ def test_correction_is_batch_ridge_regression_on_encoded_labels(problem):
     )
 
 
+@pytest.mark.slow
 @given(problems())
 def test_transform_equals_correction_in_the_full_space(problem):
     """With as many components as labels a full basis loses nothing."""
@@ -140,6 +141,7 @@ def test_transform_equals_correction_in_the_full_space(problem):
     assert_allclose(transform, correct, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_sampled_code_has_the_expectation_of_lemma_2():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(40, 4)), rng.integers(0, 2, size=(40, 6))

@@ -38,6 +38,7 @@ def mean_cost(learner, X, Y, widths, cost="f1"):
     return total / len(Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cost", ["f1", "hamming"])
 def test_labels_revealed_one_by_one_cost_at_most_2_percent_more(cost):
     means = {"known": 0.0, "revealed": 0.0}

@@ -163,6 +163,7 @@ def run(code, path):
     return subprocess.Popen([sys.executable, "-c", program])
 
 
+@pytest.mark.slow
 def test_writers_and_readers_at_once_see_whole_models(tmp_path):
     path = tmp_path / "model"
     code = """
@@ -182,6 +183,7 @@ def test_writers_and_readers_at_once_see_whole_models(tmp_path):
     assert assert_whole(path) in (0.259, 0.659)
 
 
+@pytest.mark.slow
 def test_a_failing_writer_does_not_take_the_folder_from_a_waiting_one(tmp_path):
     """One makes the folder and fails while another waits for its lock."""
     path = tmp_path / "model"
@@ -203,6 +205,7 @@ def test_a_failing_writer_does_not_take_the_folder_from_a_waiting_one(tmp_path):
     assert load(path).a == 0.7
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_a_whole_model(tmp_path):
     code = """
         import random, signal

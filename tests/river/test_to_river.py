@@ -199,12 +199,14 @@ def run_python(code):
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
+@pytest.mark.slow
 def test_river_is_imported_by_those_who_ask_for_it():
     run_python(
         "import sys, manylabel; manylabel.CSDPP; assert 'river' not in sys.modules"
     )
 
 
+@pytest.mark.slow
 def test_a_missing_river_is_named():
     # None in place of a module makes its import fail.
     run_python("""
@@ -275,6 +277,7 @@ def run_river_checks(model):
     assert {"check_emerging_features", "check_pickling", "check_learn_one"} <= names
 
 
+@pytest.mark.slow
 @each_learner
 def test_river_checks_pass(learner, monkeypatch):
     # None is excused. Some drop features of the first row, so there is room reserved.
@@ -282,6 +285,7 @@ def test_river_checks_pass(learner, monkeypatch):
     run_river_checks(ml.to_river(learner, n_features=6, n_labels=3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner", [Counter(), ml.CSDPP(cost="f1", n_components=2, grow=True)], ids=str
 )

@@ -146,6 +146,7 @@ def test_every_check_is_seen_to_fail():
     assert {law for law, _, _ in MUTATIONS} | apart == set(BY_NAME)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_laws_hold_when_rows_are_predicted_in_many_chunks(

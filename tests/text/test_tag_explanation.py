@@ -98,6 +98,7 @@ def test_each_member_of_a_blend_is_explained():
     assert "  OneVsRest 1" in reason.lines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_removing_the_named_words_lowers_the_score_on_real_rows(name, debtags):
     texts, tags = debtags

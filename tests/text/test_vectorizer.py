@@ -220,6 +220,7 @@ def test_pairs_are_hashed_apart_from_words_and_weigh_half():
     assert X.data == pytest.approx(np.array([1, 1, 0.5]) / 1.5)
 
 
+@pytest.mark.slow
 def test_hashing_is_the_same_in_every_process():
     code = (
         "import manylabel as ml;"

@@ -27,6 +27,7 @@ FORESTS = [FastXML(n_estimators=6, C=10.0), PfastXML(n_estimators=6, C=10.0)]
 each_forest = pytest.mark.parametrize("forest", FORESTS, ids=lambda f: type(f).__name__)
 
 
+@pytest.mark.slow
 def test_reaches_the_precision_of_the_authors(data_folder):
     folder = data_folder / "xmc" / "bibtex"
     train, test = read(folder / "train.txt.gz"), read(folder / "test.txt.gz")

@@ -283,6 +283,7 @@ def test_wrong_parameters_are_refused(parameters, message, problem):
         PfastreXML(**parameters).fit(*problem)
 
 
+@pytest.mark.slow
 def test_reaches_the_figures_of_the_authors(data_folder):
     folder = data_folder / "xmc" / "bibtex"
     train, test = read(folder / "train.txt.gz"), read(folder / "test.txt.gz")

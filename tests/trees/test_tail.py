@@ -148,6 +148,7 @@ def test_features_that_many_labels_share_are_stored_in_full(all_wide):
     assert classifier.numbers.dtype == np.uint16
 
 
+@pytest.mark.slow
 @given(plans(), st.floats(0.05, 1.0), st.sampled_from([0.5, 3.0, 30.0]))
 @settings(max_examples=60)
 def test_exact_centroids_are_stationary_and_no_worse_than_means(plan, p, steepness):

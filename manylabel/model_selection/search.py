@@ -98,7 +98,7 @@ def value(
     metric : str
         Such as ``PSP@3``, by the propensities that :class:`Propensity` finds in ``Y``.
     random_state : int, Generator, RandomState or None, default=0
-        Seeds the choice of the rows that are held out.
+        Seeds the choice of the validation set, rows that are held out.
 
     Returns
     -------

@@ -172,13 +172,13 @@ def costs_of_heads(
     sizes, n_labels = np.arange(columns.shape[1] + 1.0), Y.shape[1]
     nothing = cost.from_counts(0.0 * sizes, 0.0 * sizes, sizes, n_labels)
     total = np.tile(nothing, (Y.shape[0], 1))
-    for rows, ranks, worth in _turns(columns, hit, Y, weights):
-        n_true = found[rows] - worth + 1
-        n_hits = np.where(ranks < sizes, hits[rows] - worth + 1, 0.0)
+    for rows, ranks, weight in _turns(columns, hit, Y, weights):
+        n_true = found[rows] - weight + 1
+        n_hits = np.where(ranks < sizes, hits[rows] - weight + 1, 0.0)
         missed = cost.from_counts(0.0 * n_hits, n_true, sizes, n_labels)
         caught = cost.from_counts(n_hits, n_true, sizes, n_labels)
-        total[rows] += worth * (missed - nothing) / n_true
-        total[rows] += worth * (caught - missed) / np.maximum(n_hits, 1)
+        total[rows] += weight * (missed - nothing) / n_true
+        total[rows] += weight * (caught - missed) / np.maximum(n_hits, 1)
     return total
 
 

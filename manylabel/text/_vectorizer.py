@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from numbers import Integral
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,11 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from manylabel import _validation
 from manylabel._kernels.text import vocabulary as kernels
 from manylabel._kernels.text import words
-from manylabel._typing import CSR, Array, Ints, Singles
+from manylabel._typing import CSR, Array, Singles
 from manylabel.base import Saved
-from manylabel.persistence.records import Ascending, Field, Finite, Offsets
 from manylabel.text._chunks import Grams, chunks
-from manylabel.text._vocabulary import Growing, Table, counted, renumbered
+from manylabel.text._vocabulary import Growing, Table, Terms, count, renumber
 
 SIZES = {"word": (1, 2), "char": (3, 5)}
 # Each further word of a run halves its weight. On held-out training rows, pairs of full
@@ -59,14 +58,11 @@ class TextVectorizer(  # type: ignore[call-arg]
 
     Attributes
     ----------
-    hashes_ : ndarray of shape (n_features,)
-        64-bit hashes of the runs, rising: the order of the columns.
+    terms_ : Terms
+        Hashes, weights and names of the columns, which stand in the order of the
+        hashes.
     idf_ : ndarray of shape (n_features,)
         What a count of 1 becomes, before rows get unit length.
-    names_ : ndarray of uint8
-        The runs in UTF-8, joined; see ``get_feature_names_out``.
-    name_offsets_ : ndarray of shape (n_features + 1,)
-        Where each begins, and the last ends.
 
     Notes
     -----
@@ -85,10 +81,7 @@ class TextVectorizer(  # type: ignore[call-arg]
     (3, 1048576)
     """
 
-    hashes_: Annotated[Array, Field("uint64", "n_columns", Ascending())]
-    idf_: Annotated[Singles, Field("float32", "n_columns", Finite())]
-    names_: Annotated[Array, Field("uint8", "n_bytes")]
-    name_offsets_: Annotated[Ints, Field("int64", "n_columns + 1", Offsets("names_"))]
+    terms_: Terms
     _table: Table | None = None  # made of the hashes when it is needed
 
     def __init__(
@@ -107,10 +100,15 @@ class TextVectorizer(  # type: ignore[call-arg]
         self.n_features = n_features
 
     @property
+    def idf_(self) -> Singles:
+        """What a count of 1 becomes, before rows get unit length."""
+        return self.terms_.idf
+
+    @property
     def n_features_out_(self) -> int:
         """How many columns a row has."""
         check_is_fitted(self)
-        return len(self.hashes_) if self.n_features is None else int(self.n_features)
+        return len(self.terms_.idf) if self.n_features is None else int(self.n_features)
 
     def fit(self, texts: Iterable[str], y: Any = None) -> Self:
         """Learn the vocabulary of texts.
@@ -155,10 +153,9 @@ class TextVectorizer(  # type: ignore[call-arg]
             return self.transform(texts)
         vocabulary = Growing(self.min_df)
         parts = [vocabulary.add(grams) for grams in self._grams(texts)]
-        kept = self._settle(vocabulary)
-        column = vocabulary.columns(kept)
-        parts = [renumbered(part, column, len(kept)) for part in parts]
-        return self._weighed(sp.vstack(parts, format="csr"))
+        column = self._settle(vocabulary)
+        parts = [renumber(part, column, self.n_features_out_) for part in parts]
+        return self._weigh(sp.vstack(parts, format="csr"))
 
     def transform(self, texts: Iterable[str]) -> CSR:
         """Return the rows of texts.
@@ -175,8 +172,8 @@ class TextVectorizer(  # type: ignore[call-arg]
         """
         self._check_parameters()
         check_is_fitted(self)
-        parts = [self._counted(grams) for grams in self._grams(texts)]
-        return self._weighed(sp.vstack(parts, format="csr"))
+        parts = [self._count(grams) for grams in self._grams(texts)]
+        return self._weigh(sp.vstack(parts, format="csr"))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the run of words or characters of each column.
@@ -194,8 +191,8 @@ class TextVectorizer(  # type: ignore[call-arg]
         if self.n_features is not None:
             raise ValueError("Hashed columns have no names: n_features must be None.")
         check_is_fitted(self)
-        joined = self.names_.tobytes()
-        bounds = pairwise(self.name_offsets_.tolist())
+        joined = self.terms_.names.tobytes()
+        bounds = pairwise(self.terms_.offsets.tolist())
         return np.array([joined[a:b].decode() for a, b in bounds], dtype=object)
 
     def set_state(self, state: dict[str, Any]) -> Self:
@@ -207,7 +204,7 @@ class TextVectorizer(  # type: ignore[call-arg]
         return {}
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self.n_features is not None or hasattr(self, "hashes_")
+        return self.n_features is not None or hasattr(self, "terms_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -220,17 +217,16 @@ class TextVectorizer(  # type: ignore[call-arg]
         least, most = self._sizes()
         return (chunk.grams(self.analyzer, (least, most)) for chunk in chunks(texts))
 
-    def _counted(self, grams: Grams) -> CSR:
+    def _count(self, grams: Grams) -> CSR:
         if self.n_features is not None:
-            return counted(grams.indptr, self._hashed(grams.hashes), self.n_features)
+            return count(grams.indptr, self._hash(grams.hashes), self.n_features)
         if self._table is None:
-            self._table = Table.of(
-                self.hashes_, self.n_features_out_, self.n_features_out_
-            )
+            n_terms = self.n_features_out_
+            self._table = Table.of(self.terms_.hashes, n_terms, n_terms)
         numbers = self._table.look_up(grams.hashes)
-        return counted(grams.indptr, numbers, self.n_features_out_)
+        return count(grams.indptr, numbers, self.n_features_out_)
 
-    def _hashed(self, hashes: Array) -> Array:
+    def _hash(self, hashes: Array) -> Array:
         """Return columns: runs of each length have a stretch of their own."""
         further = (hashes >> words.REST).astype(np.int64)
         rest = hashes & np.uint64((1 << int(words.REST)) - 1)
@@ -244,23 +240,21 @@ class TextVectorizer(  # type: ignore[call-arg]
         n_kinds = n_lengths if self.analyzer == "word" else 1
         return int(self.n_features or 0) // n_kinds
 
-    def _settle(self, vocabulary: Growing) -> Ints:
-        """Keep what is frequent enough; return its numbers."""
-        kept = vocabulary.kept(self.max_features)
-        if not len(kept):
+    def _settle(self, vocabulary: Growing) -> Array:
+        """Keep what is frequent enough; return the column of each number."""
+        terms, column = vocabulary.settle(self.max_features)
+        if not len(terms.hashes):
             raise ValueError(
                 f"texts must have words that are in at least min_df={self.min_df} "
                 f"of them. Found none, in {vocabulary.n_rows:,}."
             )
-        self.hashes_, self.idf_ = vocabulary.hashes(kept), vocabulary.idf(kept)
-        self.names_, self.name_offsets_ = vocabulary.spelt(kept)
-        self.idf_ *= DISCOUNT[self.hashes_ >> words.REST]
-        self._table = None
-        return kept
+        discount = DISCOUNT[terms.hashes >> words.REST]
+        self.terms_, self._table = terms._replace(idf=terms.idf * discount), None
+        return column
 
-    def _weighed(self, rows: CSR) -> CSR:
+    def _weigh(self, rows: CSR) -> CSR:
         if self.n_features is None:
-            weights = self.idf_[rows.indices]
+            weights = self.terms_.idf[rows.indices]
         else:
             weights = DISCOUNT[rows.indices // self._stretch()]
         data = np.empty(rows.nnz, np.float32)

@@ -1,12 +1,13 @@
 """The words of a corpus, collected chunk by chunk."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from manylabel._kernels.text import vocabulary as kernels
-from manylabel._typing import CSR, Array, Ints
+from manylabel._typing import CSR, Array, Ints, Singles
+from manylabel.persistence.records import Ascending, Field, Finite, Offsets
 from manylabel.text._chunks import Grams
 
 LEAST_SLOTS = 1 << 10
@@ -35,6 +36,27 @@ class Table(NamedTuple):
         return numbers
 
 
+class Terms(NamedTuple):
+    """The columns of a vectorizer, in the order of their hashes.
+
+    Attributes
+    ----------
+    hashes : ndarray of shape (n_terms,)
+        64-bit hashes of the runs of words or characters.
+    idf : ndarray of shape (n_terms,)
+        What a count of 1 becomes, before rows get unit length.
+    names : ndarray of shape (n_bytes,)
+        The runs in UTF-8, joined.
+    offsets : ndarray of shape (n_terms + 1,)
+        Where the name of each begins, and the last ends.
+    """
+
+    hashes: Annotated[Array, Field("uint64", "n_terms", Ascending())]
+    idf: Annotated[Singles, Field("float32", "n_terms", Finite())]
+    names: Annotated[Array, Field("uint8", "n_bytes")]
+    offsets: Annotated[Ints, Field("int64", "n_terms + 1", Offsets("names"))]
+
+
 class Growing:
     """The grams seen so far: how many rows each is in, and how it is spelt.
 
@@ -58,40 +80,28 @@ class Growing:
         self.n_known = kernels.number(
             grams.hashes, self._table.slots, self._table.keys, self.n_known, numbers
         )
-        rows = counted(grams.indptr, numbers, self.n_known)
+        rows = count(grams.indptr, numbers, self.n_known)
         self.n_rows += rows.shape[0]
         kernels.add_rows(rows.indices, self._in_rows)
         self._spell(grams, numbers)
         return rows
 
-    def kept(self, max_features: int | None) -> Ints:
-        """Return the numbers of the grams to keep, in the order of their hashes.
+    def settle(self, max_features: int | None) -> tuple[Terms, Array]:
+        """Return the grams to keep, and the column of each number, -1 if it has none.
 
         The order of rows and the cut into chunks do not change what is kept, nor its
-        order.
+        order, that of the hashes.
         """
         keys, in_rows = self._table.keys, self._in_rows
         kept = np.flatnonzero(in_rows[: self.n_known] >= self.min_df)
-        frequent = np.lexsort((keys[kept], -in_rows[kept]))[:max_features]
-        kept = kept[frequent]
-        return kept[np.argsort(keys[kept])]
-
-    def columns(self, kept: Ints) -> Array:
-        """Return the place of each number among those kept, -1 if it is not."""
+        kept = kept[np.lexsort((keys[kept], -in_rows[kept]))[:max_features]]
+        kept = kept[np.argsort(keys[kept])]
         column = np.full(self.n_known, -1, np.int32)
         column[kept] = np.arange(len(kept))
-        return column
+        rarity = np.log((1 + self.n_rows) / (1 + in_rows[kept])) + 1
+        return Terms(keys[kept], rarity.astype(np.float32), *self._spelt(kept)), column
 
-    def hashes(self, kept: Ints) -> Array:
-        """Return the hashes of some grams."""
-        return self._table.keys[kept]
-
-    def idf(self, kept: Ints) -> Array:
-        """Return the weights of some grams, more for rarer ones."""
-        shares = (1 + self.n_rows) / (1 + self._in_rows[kept])
-        return (np.log(shares) + 1).astype(np.float32)
-
-    def spelt(self, kept: Ints) -> tuple[Array, Ints]:
+    def _spelt(self, kept: Ints) -> tuple[Array, Ints]:
         """Return some grams in UTF-8, joined, and where each begins, and the end."""
         names, lengths = np.concatenate(self._names), np.concatenate(self._lengths)
         starts, place = np.cumsum(lengths) - lengths, self._name[kept]
@@ -121,7 +131,7 @@ class Growing:
         self._names.append(names[: ends[n - 1] if n else 0].copy())
 
 
-def counted(indptr: Ints, numbers: Array, n_columns: int) -> CSR:
+def count(indptr: Ints, numbers: Array, n_columns: int) -> CSR:
     """Return how often each number is in each row; those below 0 are left out."""
     x_indptr = np.empty(len(indptr), np.int64)
     x_indices = np.empty(len(numbers), np.int32)
@@ -132,7 +142,7 @@ def counted(indptr: Ints, numbers: Array, n_columns: int) -> CSR:
     return sp.csr_array(parts, shape=(len(indptr) - 1, n_columns))
 
 
-def renumbered(rows: CSR, column: Array, n_columns: int) -> CSR:
+def renumber(rows: CSR, column: Array, n_columns: int) -> CSR:
     """Return counts by other columns, sorted; those below 0 are left out."""
     columns = column[rows.indices]
     stays = columns >= 0

@@ -244,10 +244,10 @@ def test_a_saved_vectorizer_is_the_same_when_loaded(tmp_path):
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("idf_", np.ones(2, np.float32)),
-        ("name_offsets_", np.zeros(6, np.int64)),
-        ("hashes_", np.zeros(5, np.uint64)),
-        ("hashes_", np.arange(5, dtype=np.int32)),
+        ("terms_.idf", np.ones(2, np.float32)),
+        ("terms_.offsets", np.zeros(6, np.int64)),
+        ("terms_.hashes", np.zeros(5, np.uint64)),
+        ("terms_.hashes", np.arange(5, dtype=np.int32)),
     ],
 )
 def test_a_state_that_does_not_fit_together_is_refused(name, wrong):

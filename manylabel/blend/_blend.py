@@ -1,7 +1,7 @@
 """Several learners as one, tilted to rare labels."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -26,6 +26,7 @@ from manylabel.metrics import as_metric
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.calibration import calibration
 from manylabel.model_selection.holdout import hold_out
+from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity
 from manylabel.trees import FastXML, PfastreXML
 
@@ -99,12 +100,14 @@ class Blend(BatchClassifier):
     """
 
     estimators_: list[Any]
-    weights_: Floats
-    tilt_: float
-    curves_: Floats
-    inverse_propensity_: Floats
-    threshold_: float
-    seen_: Bools
+    weights_: Annotated[Floats, Field("float64", "n_learners", Finite(least=0))]
+    tilt_: Annotated[float, Number(least=0)]
+    curves_: Annotated[Floats, Field("float64", "n_learners, 2, n_knots", Finite())]
+    inverse_propensity_: Annotated[
+        Floats, Field("float64", "n_labels", Finite(least=1))
+    ]
+    threshold_: Annotated[float, Number()]
+    seen_: Annotated[Bools, Field("bool", "n_labels")]
 
     def __init__(
         self,
@@ -175,14 +178,8 @@ class Blend(BatchClassifier):
         scores = self._blended(X, max(k, DEPTH))
         return scores.best(k, self.seen_, self._others())
 
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_labels, n_members = len(self.classes_), len(self.estimators_)
-        return {
-            "weights_": (n_members,),
-            "curves_": (n_members, 2, self.curves_.shape[-1]),
-            "inverse_propensity_": (n_labels,),
-            "seen_": (n_labels,),
-        }
+    def _known_sizes(self) -> dict[str, int]:
+        return super()._known_sizes() | {"n_learners": len(self.estimators_)}
 
     def _check_state(self) -> None:
         super()._check_state()

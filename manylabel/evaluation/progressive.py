@@ -40,7 +40,8 @@ def progressive(
     """Predict each row of a stream, charge what it costs, then learn it.
 
     Prequential evaluation, or progressive validation: every row is judged before it is
-    learnt, so the mean cost is an honest one and no validation set is needed. Of a stream of any length one chunk is in memory at a time.
+    learnt, so the mean cost is an honest one and no validation set is needed. Of a
+    stream of any length one chunk is in memory at a time.
 
     Parameters
     ----------

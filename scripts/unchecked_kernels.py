@@ -23,7 +23,7 @@ def kernels() -> Iterator[str]:
 
 
 def compiled(folder: Path) -> set[str]:
-    """Return the same of the functions that a cache has, ``forest_1a2b/node.f-9.nbi``."""
+    """Return the same of what a cache has, such as ``forest_1a2b/node.f-9.nbi``."""
     return {
         f"{path.parent.name.rpartition('_')[0]}/{path.name.rpartition('-')[0]}"
         for path in folder.rglob("*.nbi")

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from manylabel._kernels._jit import kernel
 from manylabel._kernels.cs_dpp import capped_msg
 from manylabel._kernels.forest import partition, router
-from manylabel._kernels.forest import quantization as short
-from manylabel._kernels.linear import separator
-from manylabel._kernels.linear import svm as linear
+from manylabel._kernels.forest.router import Rows
+from manylabel._kernels.linear import separator, svm
 from manylabel._kernels.text import words as text_words
 
 SEED = np.uint64(7)
@@ -30,12 +30,23 @@ class Work(NamedTuple):
     unit: str
 
 
-class Rows(NamedTuple):
-    """A sparse matrix by rows (CSR)."""
+@kernel
+def separate(*arguments: Any) -> None:
+    """Open the separator, which kernels alone can call, to Python."""
+    separator.solve(*arguments)
 
-    indptr: Any
-    indices: Any
-    data: Any
+
+@kernel
+def divide(*arguments: Any) -> Any:
+    """Open the partition to Python."""
+    return partition.split(*arguments)
+
+
+def shortened(weights: Any) -> Any:
+    """Return the upper halves of single-precision numbers, rounded."""
+    bits = weights.view(np.uint32)
+    even = (bits >> np.uint32(16)) & np.uint32(1)
+    return ((bits + np.uint32(0x7FFF) + even) >> np.uint32(16)).astype(np.uint16)
 
 
 def sparse(n_rows: int, n_columns: int, per_row: int, seed: int) -> Rows:
@@ -67,18 +78,14 @@ def coordinate_descent() -> Work:
     X = sparse(n_rows, n_features, 20, seed=1)
     Y = transposed(sparse(n_rows, n_labels, 3, seed=2), n_labels)
     curvature = np.add.reduceat(X.data**2, X.indptr[:-1]) + np.float32(1.5)
+    problem = svm.Problem(
+        *(*X, Y.indptr, Y.indices, np.float32(1.0), curvature),
+        *(np.float32(0.5), np.float32(1e-6)),
+    )
 
     def run() -> None:
-        linear.solve(
-            *(*X, Y.indptr, Y.indices, np.float32(1.0), curvature, np.float32(0.5)),
-            *(np.float32(1e-6), 5, np.arange(n_labels)),
-            np.zeros((n_features + 1, n_labels), np.float32),
-            np.zeros(n_labels, np.int64),
-            np.zeros((n_rows, n_labels), np.float32),
-            np.zeros((n_rows, n_labels), np.int8),
-            np.full(n_labels, np.inf, np.float32),
-            *(np.arange(n_rows), np.array([SEED])),
-        )
+        size = (n_rows, n_features, n_labels)
+        svm.solve(problem, svm.make_lanes(np.arange(n_labels), *size, SEED), 5)
 
     return Work(run, 5 * len(X.data) * n_labels, "value, label and pass")
 
@@ -89,10 +96,10 @@ def separation() -> Work:
     X = transposed(sparse(n_rows, n_features, 20, seed=1), n_features)
     columns = separator.Columns(n_rows, n_features, *X)
     side = np.where(np.arange(n_rows) % 3 == 0, 1, -1).astype(np.int8)
-    mass, space = np.ones(n_rows), separator.workspace(n_rows, n_features)
+    mass, newton = np.ones(n_rows), separator.make_newton(n_rows, n_features)
 
     def run() -> None:
-        separator.solve(columns, side, mass, 1.0, 0.01, 10, np.array([SEED]), space)
+        separate(columns, side, mass, 1.0, 0.01, 10, np.array([SEED]), newton)
 
     return Work(run, len(X.data), "value")
 
@@ -105,10 +112,10 @@ def division() -> Work:
         *(n_rows, n_labels, Y.indptr, Y.indices, np.ones(n_rows), np.ones(n_labels))
     )
     discount = 1 / np.log2(np.arange(n_labels) + 2.0)
-    space = partition.workspace(n_rows, n_labels)
+    sides = partition.make_sides(n_rows, n_labels)
 
     def run() -> None:
-        partition.split(labels, discount, np.array([SEED]), space)
+        divide(labels, discount, np.array([SEED]), sides)
 
     return Work(run, len(Y.data), "label of a row")
 
@@ -120,16 +127,14 @@ def routing() -> Work:
     n_nodes = 2 * n_inner + 1
     children = np.zeros(n_nodes, np.int32)
     children[:n_inner] = 2 * np.arange(n_inner) + 1
-    bits = np.array([short.shortened(w - 0.5) for w in W.data], np.uint16)
+    bits = shortened(W.data - np.float32(0.5))
     starts = np.concatenate([W.indptr, np.full(n_inner + 1, W.indptr[-1])])
-    forest = (
-        *(np.array([0, n_nodes]), children, np.zeros(n_nodes, np.float32)),
-        *(starts.astype(np.int32), W.indices.astype(np.uint16), bits),
-    )
+    weights = Rows(starts.astype(np.int32), W.indices.astype(np.uint16), bits)
+    nodes = (np.array([0, n_nodes]), children, np.zeros(n_nodes, np.float32), weights)
     out = np.empty((n_rows, 1), np.int32)
 
     def run() -> None:
-        router.descend(*X, n_features, *forest, out)
+        router.descend(X, *nodes, router.make_journey(n_rows, n_features), out)
 
     return Work(run, n_rows, "row")
 

@@ -44,16 +44,12 @@ class Lists(NamedTuple):
     def best(self, k: int, seen: Bools, others: Singles) -> CSR:
         """Return the best ``k`` labels of each row, as if all were listed."""
         columns = np.empty((len(self.indptr) - 1, min(k, len(seen))), np.int32)
-        scores = np.empty(columns.shape, np.float32)
-        topk.filled_rows(*(*self, seen, others, columns, scores))
+        scores, listed = np.empty(columns.shape, np.float32), np.zeros_like(seen)
+        topk.filled_rows(self, seen, others, listed, columns, scores, True)
         return by_column(columns, scores, len(seen))
 
 
 def by_column(columns: Array, scores: Array, n_labels: int) -> CSR:
-    """Return the labels of each row, listed in any order, as a CSR array.
-
-    Both are sorted in place.
-    """
-    topk.sort_by_column(columns, scores)
+    """Return as many labels of each row, sorted, and their scores, as a CSR array."""
     indptr = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int32)
     return Lists(indptr, columns.ravel(), scores.ravel()).csr(n_labels)

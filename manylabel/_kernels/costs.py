@@ -6,12 +6,12 @@ functions as arguments.
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner, kernel
 
 HAMMING, F1, ACCURACY, RANK, SUBSET = range(5)
 
 
-@allocating_kernel
+@inner
 def cost(code, hits, n_true, n_predicted, n_labels):
     """Return the cost of one row (Chu, Huang & Lin 2019, section 5.1).
 
@@ -37,14 +37,14 @@ def cost(code, hits, n_true, n_predicted, n_labels):
     return 0.5 * ((n_true - hits) / n_true + (n_predicted - hits) / n_false)
 
 
-@allocating_kernel
+@kernel
 def row_costs(code, hits, n_true, n_predicted, n_labels, out):
     """Write the cost of each row into ``out``; all but ``code`` are vectors."""
     for i in range(out.shape[0]):
         out[i] = cost(code, hits[i], n_true[i], n_predicted[i], n_labels[i])
 
 
-@allocating_kernel
+@kernel
 def count_hits(
     y_indptr, y_indices, predicted_indptr, predicted_indices, row_hits, label_hits
 ):

@@ -2,34 +2,23 @@
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import kernel
+from manylabel._kernels.sorting import lower_bound
 
 UNSEEN = float(np.finfo(np.float32).min)  # ranks below every label that was seen
 
 
-@allocating_kernel
+@kernel
 def find_hits(y_indptr, y_indices, columns, out):
     """Write whether each ranked column is true; ``columns`` is padded with -1."""
     for i in range(columns.shape[0]):
         start, end = np.int64(y_indptr[i]), np.int64(y_indptr[i + 1])
         for j in range(columns.shape[1]):
-            out[i, j] = _holds(y_indices, start, end, columns[i, j])
+            place = lower_bound(y_indices, start, end, columns[i, j])
+            out[i, j] = place < end and y_indices[place] == columns[i, j]
 
 
-@allocating_kernel
-def _holds(indices, start, end, column):
-    """Tell whether the sorted ``indices[start:end]`` hold ``column``."""
-    stop = end
-    while start < stop:
-        middle = (start + stop) // 2
-        if indices[middle] < column:
-            start = middle + 1
-        else:
-            stop = middle
-    return start < end and indices[start] == column
-
-
-@allocating_kernel
+@kernel
 def discounted_sums(gains, discounts, out):
     """Write the sum of the first gains of each row, each times its discount.
 
@@ -42,7 +31,7 @@ def discounted_sums(gains, discounts, out):
         out[i] = total
 
 
-@allocating_kernel
+@kernel
 def add_rows(terms, sums):
     """Add the rows of ``terms`` to ``sums`` in place, one after the other.
 

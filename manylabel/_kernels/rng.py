@@ -7,10 +7,10 @@ generators", figure 17).
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner
 
 
-@allocating_kernel
+@inner
 def next_uint64(state):
     """Advance ``state`` (shape (1,), uint64) in place; return 64 random bits."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -20,13 +20,13 @@ def next_uint64(state):
     return z ^ (z >> np.uint64(31))
 
 
-@allocating_kernel
+@inner
 def next_float(state):
     """Return a uniform double in [0, 1)."""
     return np.float64(next_uint64(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@allocating_kernel
+@inner
 def next_below(state, bound):
     """Return a uniform integer in [0, bound), for 0 < bound < 2**32.
 
@@ -36,7 +36,7 @@ def next_below(state, bound):
     return np.int64((high * np.uint64(bound)) >> np.uint64(32))
 
 
-@allocating_kernel
+@inner
 def shuffle(state, items, n):
     """Permute the first ``n`` entries of ``items`` in place (Fisher-Yates)."""
     for i in range(n - 1, 0, -1):

@@ -6,40 +6,30 @@ functions; these take one. Keys are not NaN.
 
 from manylabel._kernels._jit import inner
 
-FEW = 16  # keys that are sorted by insertion
-
 
 @inner
 def sort(keys, start, end):
-    """Sort ``keys[start:end]``, small ones first (quicksort, median of three).
+    """Sort ``keys[start:end]``, small ones first (heap sort).
 
-    It calls itself for the shorter part only: at most once for each doubling of n.
+    A key goes all the way down, past the larger children, and then up to its place:
+    half the comparisons, and no branch to guess.
     """
-    while end - start > FEW:
-        a, b, c = keys[start], keys[(start + end) // 2], keys[end - 1]
-        pivot = max(min(a, b), min(max(a, b), c))
-        low, high = start, end - 1
-        while low <= high:
-            while keys[low] < pivot:
-                low += 1
-            while pivot < keys[high]:
-                high -= 1
-            if low <= high:
-                keys[low], keys[high] = keys[high], keys[low]
-                low += 1
-                high -= 1
-        if high + 1 - start < end - low:
-            sort(keys, start, high + 1)
-            start = low
-        else:
-            sort(keys, low, end)
-            end = high + 1
-    for i in range(start + 1, end):
-        key, place = keys[i], i
-        while place > start and keys[place - 1] > key:
-            keys[place] = keys[place - 1]
-            place -= 1
-        keys[place] = key
+    n = end - start
+    for left in range(n + n // 2 - 1, 0, -1):  # to heap up, then to take from the top
+        root, stop, key = max(left - n, 0), min(left, n), keys[start + left % n]
+        if left < n:
+            keys[start + left] = keys[start]
+        at, child = root, 2 * root + 1
+        while child < stop:
+            if child + 1 < stop:
+                child += keys[start + child + 1] > keys[start + child]
+            keys[start + at] = keys[start + child]
+            at, child = child, 2 * child + 1
+        above = (at - 1) // 2
+        while at > root and keys[start + above] < key:
+            keys[start + at] = keys[start + above]
+            at, above = above, (above - 1) // 2
+        keys[start + at] = key
 
 
 @inner

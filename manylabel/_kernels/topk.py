@@ -5,117 +5,105 @@ not NaN. A bounded heap makes a row of L scores cost O(L + k log k log(L / k)) o
 average.
 """
 
-import numpy as np
+from manylabel._kernels._jit import inner, kernel
+from manylabel._kernels.sorting import sort_pairs
 
-from manylabel._kernels._jit import allocating_kernel
 
-
-@allocating_kernel
+@kernel
 def dense_rows(scores, k, out_columns):
     """Write the ``k`` best columns of each row of an array, padded with -1."""
     for i in range(scores.shape[0]):
-        out_columns[i, :k] = -1
-        best_positions(scores[i], k, out_columns[i])
+        for n in range(best_positions(scores[i], k, out_columns[i]), k):
+            out_columns[i, n] = -1
 
 
-@allocating_kernel
+@kernel
 def best_of_rows(scores, out_columns, out_scores):
-    """Write the best columns of each row of an array, and their scores."""
+    """Write the best columns of each row of an array, sorted, and their scores."""
+    k = out_columns.shape[1]
     for i in range(scores.shape[0]):
-        best_positions(scores[i], out_columns.shape[1], out_columns[i])
-        for n in range(out_columns.shape[1]):
+        best_positions(scores[i], k, out_columns[i])
+        for n in range(k):
             out_scores[i, n] = scores[i, out_columns[i, n]]
+        sort_pairs(out_columns[i], out_scores[i], 0, k)
 
 
-@allocating_kernel
-def sort_by_column(columns, scores):
-    """Sort the columns of each row, and their scores with them, in place."""
-    for i in range(columns.shape[0]):
-        order = np.argsort(columns[i])
-        columns[i], scores[i] = columns[i][order], scores[i][order]
-
-
-@allocating_kernel
+@kernel
 def csr_rows(s_indptr, s_indices, s_data, k, out_columns):
     """Write the ``k`` best stored columns of each CSR row, padded with -1.
 
     Stored zeros and negative scores compete; what is not stored does not.
     """
     for i in range(s_indptr.shape[0] - 1):
-        row = slice(s_indptr[i], s_indptr[i + 1])
-        indices, out = s_indices[row], out_columns[i]
-        out[:k] = -1
-        for j in range(best_positions(s_data[row], k, out)):
-            out[j] = indices[out[j]]
+        start, end, out = s_indptr[i], s_indptr[i + 1], out_columns[i]
+        n_best = best_positions(s_data[start:end], k, out)
+        for n in range(k):
+            out[n] = s_indices[start + out[n]] if n < n_best else -1
 
 
-@allocating_kernel
-def filled_rows(s_indptr, s_indices, s_data, seen, others, columns, scores):
-    """Write the best labels of each row and their scores, best first.
+@kernel
+def filled_rows(lists, seen, others, listed, columns, scores, by_column):
+    """Write the best labels of each row and their scores, best first or by column.
 
     Labels that a row does not list follow by column: those seen in training, of score
-    ``others[0]``, then the rest, of score ``others[1]``.
+    ``others[0]``, then the rest, of score ``others[1]``. ``listed`` is False for every
+    label, and is so again at the end.
     """
-    listed = np.zeros(seen.shape[0], np.bool_)
+    s_indptr, s_indices, s_data = lists.indptr, lists.labels, lists.values
+    k = columns.shape[1]
     for i in range(columns.shape[0]):
-        row = slice(s_indptr[i], s_indptr[i + 1])
-        labels, data, best = s_indices[row], s_data[row], columns[i]
-        n_best = best_positions(data, best.shape[0], best)
+        start, end, best = s_indptr[i], s_indptr[i + 1], columns[i]
+        n_best = best_positions(s_data[start:end], k, best)
         for n in range(n_best):
-            scores[i, n], best[n] = data[best[n]], labels[best[n]]
-        if n_best == best.shape[0]:
-            continue
-        listed[labels] = True
-        for kind in range(2):
-            label = 0
-            while n_best < best.shape[0] and label < seen.shape[0]:
-                if seen[label] == (kind == 0) and not listed[label]:
-                    best[n_best], scores[i, n_best] = label, others[kind]
-                    n_best += 1
-                label += 1
-        listed[labels] = False
+            p = start + best[n]
+            scores[i, n], best[n] = s_data[p], s_indices[p]
+        if n_best < k:
+            for p in range(start, end):
+                listed[s_indices[p]] = True
+            for kind in range(2):
+                label = 0
+                while n_best < k and label < seen.shape[0]:
+                    if seen[label] == (kind == 0) and not listed[label]:
+                        best[n_best], scores[i, n_best] = label, others[kind]
+                        n_best += 1
+                    label += 1
+            for p in range(start, end):
+                listed[s_indices[p]] = False
+        if by_column:
+            sort_pairs(best, scores[i], 0, k)
 
 
-@allocating_kernel
+@inner
 def best_positions(data, k, out):
     """Write the positions of the ``k`` largest of ``data``; return how many.
 
-    The best comes first; equal values keep their order.
+    The best comes first; equal values keep their order. The heap has the worst on top.
     """
-    n = min(k, data.shape[0])
-    if n == 0:
-        return 0
+    n_data, n = data.shape[0], min(k, data.shape[0])
     for p in range(n):
         out[p] = p
-    for root in range(n // 2 - 1, -1, -1):
-        _sift_down(data, out, root, n)
-    for p in range(n, data.shape[0]):
-        if data[p] > data[out[0]]:  # a later equal value ranks lower
-            out[0] = p
-            _sift_down(data, out, 0, n)
-    for end in range(n - 1, 0, -1):
-        out[0], out[end] = out[end], out[0]
-        _sift_down(data, out, 0, end)
+    root, end, p = n // 2 - 1, n, n
+    while end > 0:
+        at = max(root, 0)
+        if root >= 0:  # heap up
+            item = out[root]
+            root -= 1
+        else:  # exchange the worst for each better one, then sort
+            while p < n_data and data[p] <= data[out[0]]:  # a later equal one is worse
+                p += 1
+            item = p
+            if p == n_data:
+                end -= 1
+                item, out[end] = out[end], out[0]
+            p += p < n_data
+        child = 2 * at + 1
+        while child < end:
+            one, other = out[child], out[min(child + 1, end - 1)]
+            if data[other] < data[one] or (data[other] == data[one] and other > one):
+                one, child = other, child + 1
+            if data[one] > data[item] or (data[one] == data[item] and one < item):
+                break
+            out[at] = one
+            at, child = child, 2 * child + 1
+        out[at] = item
     return n
-
-
-@allocating_kernel
-def _sift_down(data, heap, root, end):
-    """Restore the heap ``heap[:end]`` below ``root``; its root is the worst."""
-    item = heap[root]
-    while True:
-        child = 2 * root + 1
-        if child >= end:
-            break
-        if child + 1 < end and _is_worse(data, heap[child + 1], heap[child]):
-            child += 1
-        if not _is_worse(data, heap[child], item):
-            break
-        heap[root] = heap[child]
-        root = child
-    heap[root] = item
-
-
-@allocating_kernel
-def _is_worse(data, p, q):
-    return data[p] < data[q] or (data[p] == data[q] and p > q)

@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
-from manylabel._kernels.linear import svm as linear
+from manylabel._kernels.csr import with_full_rows
+from manylabel._kernels.linear import svm
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Bools, Ints, RandomState, Singles
 from manylabel.base import BatchClassifier
@@ -64,8 +65,8 @@ class OneVsRest(BatchClassifier):
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
     coef_ : csr_array of shape (n_features, n_labels)
-        Weights, float32. Of a feature that more than half of the labels use, zeros are
-        stored too.
+        Weights, float32. Of a feature that more than a third of the labels use, zeros
+        are stored too.
     intercept_ : ndarray of shape (n_labels,)
         Intercepts; of a label never seen, the smallest float32.
     n_iter_ : ndarray of shape (n_labels,)
@@ -145,7 +146,7 @@ class OneVsRest(BatchClassifier):
         values = _unit_values(X) if self.normalize else X.data
         out = np.empty((X.shape[0], len(self.classes_)), np.float32)
         W = self.coef_
-        linear.scores(
+        svm.scores(
             *(X.indptr, X.indices, values),
             *(W.indptr, W.indices, W.data, self.intercept_, out),
         )
@@ -154,21 +155,17 @@ class OneVsRest(BatchClassifier):
     def _shared(self, rows: CSR, by_label: Any) -> Shared:
         bias, diagonal = float(bool(self.fit_intercept)), 0.5 / self.C
         norms = np.empty(rows.shape[0])
-        linear.squared_norms(rows.indptr, rows.data, norms)
+        svm.squared_norms(rows.indptr, rows.data, norms)
         rows, features = _frequent_first(rows)
-        return Shared(
-            rows=rows,
-            features=features,
-            y_indptr=by_label.indptr,
-            y_indices=by_label.indices,
+        problem = svm.Problem(
+            *(rows.indptr, rows.indices, rows.data, by_label.indptr, by_label.indices),
             bias=np.float32(bias),
             curvature=(norms + bias**2 + diagonal).astype(np.float32),
             diagonal=np.float32(diagonal),
             tolerance=float(self.tol),
-            max_iter=int(self.max_iter),
-            seed=parallel.spawn_seeds(self.random_state, 1)[0],
-            mean=_mean_row(rows),
         )
+        seed = parallel.spawn_seeds(self.random_state, 1)[0]
+        return Shared(problem, features, int(self.max_iter), seed, _mean_row(rows))
 
     def _gather(self, fitted: list[Fitted]) -> None:
         n_labels = len(self.classes_)
@@ -181,8 +178,11 @@ class OneVsRest(BatchClassifier):
         labels = np.concatenate([unseen, *(block.labels for block in fitted)])
         empty = sp.csc_array((self.n_features_in_, len(unseen)), dtype=np.float32)
         columns = [empty, *(block.weights for block in fitted)]
-        weights = sp.hstack(columns, format="csc")[:, np.argsort(labels)]
-        self.coef_ = _with_whole_rows(sp.csr_array(weights))
+        weights = sp.hstack(columns, format="csc")[:, np.argsort(labels)].tocsr()
+        # A row of all labels is added up many at a time; most words have such a row.
+        parts = (weights.indptr, weights.indices, weights.data)
+        starts, names, values = with_full_rows(*parts, n_labels)
+        self.coef_ = sp.csr_array((values, names, starts), shape=weights.shape)
         n_late = np.count_nonzero(self.n_iter_ > 0)
         self.n_iter_ = np.abs(self.n_iter_)
         if n_late:
@@ -213,7 +213,7 @@ class OneVsRest(BatchClassifier):
 def _unit_values(X: CSR) -> Singles:
     """Return the values of ``X`` with rows of length 1; rows of zeros stay."""
     values = np.empty(len(X.data), np.float32)
-    linear.unit_rows(X.indptr, X.data, values)
+    svm.unit_rows(X.indptr, X.data, values)
     return values
 
 
@@ -235,24 +235,6 @@ def _mean_row(X: CSR) -> Singles:
     total = np.bincount(X.indices, X.data, minlength=X.shape[1])
     mean: Singles = (total / X.shape[0]).astype(np.float32)
     return mean
-
-
-def _with_whole_rows(W: CSR) -> CSR:
-    """Return ``W`` with zeros stored in all rows that are more than half full.
-
-    A row that has all its columns is added up many at a time, and most words of most
-    texts have such a row.
-    """
-    n_labels, counts = W.shape[1], np.diff(W.indptr)
-    whole = 2 * counts > n_labels
-    new_counts = np.where(whole, n_labels, counts)
-    indptr = np.append(0, np.cumsum(new_counts))
-    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
-    old, new = np.repeat(whole, counts), np.repeat(whole, new_counts)
-    indices[~new], data[~new] = W.indices[~old], W.data[~old]
-    indices[new] = np.tile(np.arange(n_labels), np.count_nonzero(whole))
-    data[new] = W[whole].toarray().ravel()
-    return sp.csr_array((data, indices, indptr), shape=W.shape)
 
 
 def _is_rare(counts: Array, n_rows: int) -> Bools:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from manylabel._kernels.coding_tree import budget as planes
-from manylabel._kernels.coding_tree import votes
+from manylabel._kernels.coding_tree import decisions, votes
 from manylabel._kernels.forest import node
 from manylabel._kernels.linear.separator import Columns
 from manylabel._typing import CSR, Array, Floats, Ints
@@ -121,7 +121,7 @@ class Grower:
         n_rows, n_features = len(plan.rows), X.shape[1]
         n_values = int(np.diff(X.indptr)[plan.rows].sum())
         self.rows = Rows(X.indptr, X.indices, X.data, 0.0)
-        self.local = node.workspace(n_rows, n_features, 0, n_values, 0)
+        self.local = node.make_columns(n_rows, n_features, n_values)
         most = min(n_features, n_values) + 1
         self.space = planes.workspace(
             n_rows, most, plan.cv, rules.budget, rules.max_planes
@@ -178,8 +178,8 @@ class Grower:
 
     def _columns(self, rows: Ints) -> Columns:
         n_rows, local = len(rows), self.local
-        n_columns = node.gather_columns(self.rows, rows, 0, n_rows, local)
-        return Columns(n_rows, n_columns, local.c_indptr, local.c_indices, local.c_data)
+        n_columns = decisions.gather_columns(self.rows, rows, local)
+        return Columns(n_rows, n_columns, local.indptr, local.indices, local.data)
 
     def _split(
         self, rows: Ints, columns: Columns, *, is_even: bool

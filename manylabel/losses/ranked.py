@@ -33,10 +33,10 @@ class Ranked(View):
     Examples
     --------
     >>> Ranked.of([[0, 1, 1]], [[0.2, 0.9, 0.2]], depth=2).columns
-    array([[1, 0]])
+    array([[1, 0]], dtype=int32)
     """
 
-    columns: Ints
+    columns: Array
     hits: Bools
     weights: Floats
 
@@ -49,7 +49,7 @@ class Ranked(View):
         S = _validation.scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
         given = 1.0 if propensity is None else propensity
         weights = 1 / _validation.propensities(given, Y.shape[1])
-        columns = np.empty((Y.shape[0], min(depth, Y.shape[1])), np.int64)
+        columns = np.empty((Y.shape[0], min(depth, Y.shape[1])), np.int32)
         if sp.issparse(S):
             topk.csr_rows(S.indptr, S.indices, S.data, columns.shape[1], columns)
         else:

@@ -213,9 +213,8 @@ def _ranked(scores: Lists, n_labels: int) -> tuple[Singles, Array]:
     columns = np.empty((n_rows, min(DEPTH, n_labels)), np.int32)
     values = np.empty(columns.shape, np.float32)
     others = np.full(2, -np.inf, np.float32)
-    topk.filled_rows(
-        *(*scores, np.ones(n_labels, np.bool_), others, columns, values),
-    )
+    seen, listed = np.ones(n_labels, np.bool_), np.zeros(n_labels, np.bool_)
+    topk.filled_rows(scores, seen, others, listed, columns, values, False)
     return values, columns
 
 

@@ -21,6 +21,7 @@ from math import inf, isfinite
 from typing import Any, Protocol, get_type_hints
 
 import numpy as np
+import scipy.sparse as sp
 
 from manylabel._typing import Array
 
@@ -159,6 +160,57 @@ class Finite:
         return "hold finite numbers" + (
             f" of {self.least:g} or more" if self.least > -inf else ""
         )
+
+
+@dataclass(frozen=True)
+class Children:
+    """First of two children that stand side by side, 0 in a leaf: a forest.
+
+    Children follow their parents within a tree, and no two nodes share one; ``roots``
+    has the first node of each tree and the number of nodes.
+    """
+
+    roots: str
+
+    def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
+        """See :class:`Rule`."""
+        roots, nodes = getattr(record, self.roots), np.arange(len(array))
+        if roots[0] != 0 or roots[-1] != len(array) or (np.diff(roots) < 1).any():
+            return f"belong to trees that start at {self.roots}"
+        last = np.repeat(roots[1:], np.diff(roots)) - 1
+        inner = array != 0
+        if not ((array > nodes) & (array < last))[inner].all():
+            return "follow their parents within a tree"
+        both = np.concatenate([array[inner], array[inner] + 1])
+        n_parents = np.bincount(both, minlength=len(array))
+        n_parents[roots[:-1]] += 1  # a root has none
+        return None if (n_parents == 1).all() else "have one parent each"
+
+
+@dataclass(frozen=True)
+class FiniteHalves:
+    """Upper halves of single-precision numbers, these being finite."""
+
+    exponent: int = 0x7F80
+
+    def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
+        """See :class:`Rule`."""
+        wrong = (array & self.exponent == self.exponent).any()
+        return "hold finite numbers" if wrong else None
+
+
+class Matrix(Field):
+    """A CSR array of one of some types and of a shape, its columns sorted, finite."""
+
+    def check(self, name: str, array: Any, record: Any, sizes: Sizes) -> None:
+        """Raise ValueError if the matrix is not as declared."""
+        if not sp.issparse(array):
+            raise ValueError(f"{name} must be a sparse array.")
+        self._check_shape(name, array.shape, sizes)
+        kind = Field(" ".join(map(str, self.dtypes)), f"{name} values", Finite())
+        kind.check(name, array.data, record, {})
+        if not array.has_canonical_format:
+            raise ValueError(f"{name} must have sorted columns.")
 
 
 def is_record(kind: Any) -> bool:

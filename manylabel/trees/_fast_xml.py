@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from manylabel._typing import CSR, Floats, RandomState
-from manylabel.trees._forest import MOST_GAIN, ForestClassifier, ideal_weights
+from manylabel.trees._forest import MOST_GAIN, ForestClassifier
+from manylabel.trees._weighting import Weighting
 
 
 class FastXML(ForestClassifier):
@@ -34,9 +35,10 @@ class FastXML(ForestClassifier):
         What it is worth to rank a label high; also scales its score. None is 1.
     cost : str, object with ``from_counts`` or None, default=None
         What ``predict`` is to make small, per row: its threshold is then chosen on a
-        tenth of the rows, by a smaller forest grown on the others. ``"f1"``,
-        ``"accuracy"``, ``"hamming"`` ...; see :func:`manylabel.losses.as_cost`. None,
-        or fewer than 10 rows: the threshold is one half.
+        validation set, one row in five, by a smaller forest grown on the others.
+        ``"f1"``, ``"accuracy"``, ``"hamming"`` ...; see
+        :func:`manylabel.losses.as_cost`. None, or fewer than 20 rows: the threshold is
+        one half.
     warm_start : bool, default=False
         Let ``fit`` keep the trees there are and grow those that ``n_estimators`` asks
         for. With an integer ``random_state``, and the same data, that is the same
@@ -50,21 +52,16 @@ class FastXML(ForestClassifier):
     ----------
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
-    roots_ : ndarray of shape (n_estimators + 1,)
-        Node where each tree starts, and the number of nodes.
-    children_ : ndarray of shape (n_nodes,)
-        First child of each node, the second follows it; 0 in a leaf.
-    intercept_ : ndarray of shape (n_nodes,)
-        Intercepts of the separators.
-    node_rows_ : ndarray of shape (n_nodes,)
-        Training rows that came by.
+    forest_ : NamedTuple
+        The nodes of all trees as flat arrays: ``roots``, ``children``, ``intercept``,
+        ``node_rows``, and the weights and leaves that the next two show.
     coef_ : csr_array of shape (n_nodes, n_features)
         Weights of the separators; kept in 16 bits each, and made when asked for.
     leaves_ : csr_array of shape (n_nodes, n_labels)
         Share of the training rows of a leaf that have a label; kept in 16 bits each.
     gain_ : ndarray of shape (n_labels,)
         Factor of each label's shares in its score.
-    worth_ : ndarray of shape (n_labels,)
+    inverse_propensity_ : ndarray of shape (n_labels,)
         How many true labels a recorded one stands for.
     feature_importances_ : ndarray of shape (n_features,)
         Size of the weights times the rows routed by them; they sum to 1.
@@ -120,8 +117,11 @@ class FastXML(ForestClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _gain(self, Y: CSR) -> Floats:
-        n_labels = Y.shape[1]
+    def _weighting(self, Y: CSR) -> Weighting:
+        gain = self._gains(Y.shape[1])
+        return Weighting(np.ones(Y.shape[1]), gain, gain, is_ndcg=True)
+
+    def _gains(self, n_labels: int) -> Floats:
         if self.label_gain is None:
             return np.ones(n_labels)
         gain = np.asarray(self.label_gain, np.float64)
@@ -140,6 +140,3 @@ class FastXML(ForestClassifier):
                 f"Got {gain[label]:g} for label {label}."
             )
         return gain
-
-    def _weight(self, Y: CSR, gain: Floats) -> Floats:
-        return ideal_weights(Y, gain)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_scalar
@@ -22,28 +22,28 @@ from manylabel._typing import (
 )
 from manylabel.base import ExplainedClassifier, cut
 from manylabel.explanation import Explanation, Ranked
-from manylabel.lists import Lists, by_column
+from manylabel.lists import Lists
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection import thresholds
-from manylabel.trees import _pilot
+from manylabel.model_selection.holdout import FEWEST, hold_out
+from manylabel.persistence.records import Field, Finite, Number
 from manylabel.trees._explanation import explain
 from manylabel.trees._grower import Plan, grow_tree
-from manylabel.trees._nodes import LISTS, PER_NODE, Forest
+from manylabel.trees._nodes import Forest
+from manylabel.trees._weighting import Weighting
 
 LIKELY = 0.5  # labels of a larger mean are predicted, unless a cost is named
 MOST_BIAS = 1e30  # single precision
 ROWS_AT_ONCE = 2048  # that route together; more gain little
 MOST_GAIN = 1e30  # of a label; singles hold it, and its inverse
+VALIDATION_TREES = 15  # that thresholds are chosen by; more choose the same
 MOST_PAIRS = 1 << 28  # of a row and a label that predict_proba returns: 1 GB
 
 
 class ForestClassifier(ExplainedClassifier):
     """A forest of linear separators.
 
-    A subclass says how labels and rows count: ``_worth(Y)`` is how many true labels a
-    recorded one stands for, ``_gain(Y)`` the gain of each label in a split,
-    ``_score_gain(gain)`` in a score, and ``_weight(Y, gain)`` the weight of each row in
-    the objective of a split.
+    A subclass has ``_weighting(Y)``, which says how labels and rows count.
     """
 
     AUTHORS: ClassVar[dict[str, Any]] = {"C": 1.0}  # settings of their program
@@ -58,20 +58,11 @@ class ForestClassifier(ExplainedClassifier):
     n_jobs: int | None
     random_state: RandomState
 
-    roots_: Array
-    children_: Array
-    intercept_: Singles
-    node_rows_: Array
-    weight_starts_: Array
-    weight_features_: Array
-    weight_bits_: Array
-    leaf_starts_: Array
-    leaf_labels_: Array
-    leaf_steps_: Array
-    gain_: Floats
-    worth_: Floats
-    seen_: Bools
-    threshold_: float
+    forest_: Forest
+    gain_: Annotated[Floats, Field("float64", "n_labels", Finite())]
+    inverse_propensity_: Annotated[Floats, Field("float64", "n_labels", Finite())]
+    seen_: Annotated[Bools, Field("bool", "n_labels")]
+    threshold_: Annotated[float, Number()]
 
     def fit(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> Self:
         """Grow the trees.
@@ -95,7 +86,7 @@ class ForestClassifier(ExplainedClassifier):
         with self._undo_on_error():
             known, widths = self._known()
             rows, labels = self._begin_fit(X, Y)
-            n_known = sum(len(forest.roots) - 1 for forest in known)
+            n_known = sum(forest.n_trees for forest in known)
             self._check_known(n_known, widths)
             mass = _validation.row_weights(sample_weight, rows.shape[0])
             mass = mass / mass.max()  # sums cannot overflow
@@ -104,13 +95,14 @@ class ForestClassifier(ExplainedClassifier):
             self.seen_ = np.bincount(labels.indices, minlength=labels.shape[1]) > 0
             for forest in known:  # may have been grown on other rows
                 self.seen_[forest.leaf_labels] = True
-            self.worth_ = self._worth(labels)
-            plan = self._plan(rows, labels, mass / mass.mean())
-            self.gain_ = self._score_gain(plan.gain)
+            weighting = self._weighting(labels)
+            self.inverse_propensity_ = weighting.inverse_propensity
+            self.gain_ = weighting.score_gain
+            plan = self._plan(rows, labels, weighting, mass / mass.mean())
             seeds = parallel.spawn_seeds(self.random_state, self.n_estimators)
-            self._take(Forest.joined([*known, *self._grown(plan, seeds[n_known:])]))
-            self._summarise(plan)
-            self._settle(plan, seeds)
+            grown = self._grown(plan, seeds[n_known:])
+            self.forest_ = Forest.joined([*known, *grown])
+            self._finish(plan, seeds)
         return self
 
     def predict_proba(self, X: MatrixLike) -> Singles:
@@ -135,19 +127,21 @@ class ForestClassifier(ExplainedClassifier):
                 f"X must have at most {MOST_PAIRS // n_labels} rows for {n_labels} "
                 f"labels; use predict_topk or fewer rows. Got {n_rows} rows."
             )
-        tasks = ((chunk, self.worth_, 0.0) for (chunk,) in self._chunks(X))
+        tasks = ((chunk, self.inverse_propensity_, 0.0) for (chunk,) in self._chunks(X))
         means = parallel.run(self._means, tasks, self.n_jobs)
         return np.clip(np.concatenate(means), 0, 1)
 
     @property
     def coef_(self) -> CSR:
         """Weights of the separators, shape (n_nodes, n_features); made when asked."""
-        return self._forest().weights(self.n_features_in_)
+        check_is_fitted(self)
+        return self.forest_.weights(self.n_features_in_)
 
     @property
     def leaves_(self) -> CSR:
         """Share of the training rows of a leaf that have a label; made when asked."""
-        return self._forest().leaves(len(self.classes_))
+        check_is_fitted(self)
+        return self.forest_.leaves(len(self.classes_))
 
     @property
     def feature_importances_(self) -> Floats:
@@ -155,7 +149,8 @@ class ForestClassifier(ExplainedClassifier):
 
         Summed over all nodes, and scaled to a sum of 1; all 0 if nothing was split.
         """
-        forest = self._forest()
+        check_is_fitted(self)
+        forest = self.forest_
         weights = np.abs(forest.weights(self.n_features_in_).data)
         routed = np.repeat(forest.node_rows, np.diff(forest.weight_starts))
         total = np.bincount(
@@ -179,7 +174,8 @@ class ForestClassifier(ExplainedClassifier):
         """
         if not isinstance(other, ForestClassifier):
             raise TypeError(f"other must be a forest. Got a {type(other).__name__}.")
-        mine, theirs = self._forest(), other._forest()
+        check_is_fitted(self)
+        check_is_fitted(other)
         if type(other) is not type(self) or self._widths() != other._widths():
             raise ValueError(
                 f"other must be a {type(self).__name__} of {self.n_features_in_} "
@@ -187,10 +183,10 @@ class ForestClassifier(ExplainedClassifier):
                 f"{type(other).__name__} of {other.n_features_in_} and "
                 f"{len(other.classes_)}."
             )
-        for name in ("gain_", "worth_"):
+        for name in ("gain_", "inverse_propensity_"):
             if not np.array_equal(getattr(self, name), getattr(other, name)):
                 raise ValueError(f"other must weigh labels the same: {name} differs.")
-        model = self._with(Forest.joined([mine, theirs]))
+        model = self._with(Forest.joined([self.forest_, other.forest_]))
         model.seen_ = self.seen_ | other.seen_
         return model
 
@@ -207,33 +203,23 @@ class ForestClassifier(ExplainedClassifier):
         ForestClassifier
             Has this forest's parameters but for ``n_estimators``.
         """
-        forest = self._forest()
-        most = len(forest.roots) - 1
+        check_is_fitted(self)
+        most = self.forest_.n_trees
         check_scalar(n_estimators, "n_estimators", Integral, min_val=1, max_val=most)
-        return self._with(forest.head(int(n_estimators)))
+        return self._with(self.forest_.head(int(n_estimators)))
 
     def _explained(self, row: CSR, labels: Ranked) -> Explanation:
-        return explain(self._forest(), row, self._reached(row)[0], labels)
+        return explain(self.forest_, row, self._reached(row)[0], labels)
 
-    def _gain(self, Y: CSR) -> Floats:
+    def _weighting(self, Y: CSR) -> Weighting:
         raise NotImplementedError
 
-    def _weight(self, Y: CSR, gain: Floats) -> Floats:
-        raise NotImplementedError
-
-    def _worth(self, Y: CSR) -> Floats:
-        return np.ones(Y.shape[1])
-
-    def _score_gain(self, gain: Floats) -> Floats:
-        return gain
-
-    def _plan(self, X: CSR, Y: CSR, mass: Floats) -> Plan:
-        gain = self._gain(Y)
+    def _plan(self, X: CSR, Y: CSR, weighting: Weighting, mass: Floats) -> Plan:
         return Plan(
             X=X,
             Y=Y,
-            gain=gain,
-            weight=self._weight(Y, gain) * mass,
+            gain=weighting.gain,
+            weight=weighting.row_weights(Y) * mass,
             mass=mass,
             cost=usual_cost(X) if isinstance(self.C, str) else self.C,
             bias=self.intercept_scaling,
@@ -241,29 +227,20 @@ class ForestClassifier(ExplainedClassifier):
             labels_per_leaf=self.labels_per_leaf,
         )
 
-    def _forest(self) -> Forest:
-        check_is_fitted(self)
-        return Forest(*(getattr(self, f"{name}_") for name in Forest._fields))
-
-    def _take(self, forest: Forest) -> None:
-        for name, value in forest._asdict().items():
-            setattr(self, f"{name}_", value)
-
     def _with(self, forest: Forest) -> Self:
         """Return an estimator like this one that has another forest."""
         # A clone would forget what a Propensity was fitted to.
-        n_estimators = len(forest.roots) - 1
-        parameters = self.get_params(deep=False) | {"n_estimators": n_estimators}
+        parameters = self.get_params(deep=False) | {"n_estimators": forest.n_trees}
         model = type(self)(**parameters)
         learnt = {name: v for name, v in vars(self).items() if name.endswith("_")}
         model.__dict__.update(learnt)
-        model._take(forest)
+        model.forest_ = forest
         return model
 
     def _known(self) -> tuple[list[Forest], tuple[int, int] | None]:
         """Return the trees that ``fit`` keeps, if any, and the widths of their data."""
-        if self.warm_start and hasattr(self, "roots_"):
-            return [self._forest()], self._widths()
+        if self.warm_start and hasattr(self, "forest_"):
+            return [self.forest_], self._widths()
         return [], None
 
     def _check_known(self, n_known: int, widths: tuple[int, int] | None) -> None:
@@ -282,89 +259,77 @@ class ForestClassifier(ExplainedClassifier):
 
     def _reached(self, X: CSR) -> Array:
         """Return the leaf of each row in each tree."""
-        out = np.empty((X.shape[0], len(self.roots_) - 1), np.int32)
-        router.descend(
-            *(X.indptr, X.indices, X.data, X.shape[1]),
-            *(self.roots_, self.children_, self.intercept_),
-            *(self.weight_starts_, self.weight_features_, self.weight_bits_, out),
-        )
+        out = np.empty((X.shape[0], self.forest_.n_trees), np.int32)
+        rows = router.Rows(X.indptr, X.indices, X.data)
+        forest, journey = self.forest_, router.make_journey(*X.shape)
+        w = (forest.weight_starts, forest.weight_features, forest.weight_bits)
+        nodes = (forest.roots, forest.children, forest.intercept, router.Rows(*w))
+        router.descend(rows, *nodes, journey, out)
         return out
-
-    def _leaf_lists(
-        self, gain: Floats, threshold: float
-    ) -> tuple[Array, Array, Array, Floats, Bools, float, float]:
-        """Return what the leaves hold, and how it is scored."""
-        unit = 1 / (STEPS * (len(self.roots_) - 1))
-        lists = (self.leaf_starts_, self.leaf_labels_, self.leaf_steps_)
-        return (*lists, gain, self.seen_, unit, -threshold)
 
     def _grown(self, plan: Plan, seeds: Array) -> list[Forest]:
         return parallel.run(grow_tree, [(plan, seed) for seed in seeds], self.n_jobs)
 
-    def _summarise(self, plan: Plan) -> None:
-        """Learn what is to be learnt from the rows beside the trees."""
-
-    def _settle(self, plan: Plan, seeds: Array) -> None:
-        """Choose, when all else is learnt, how means become scores."""
+    def _finish(self, plan: Plan, seeds: Array) -> None:
+        """Choose, when the trees are grown, how means become scores."""
         self.threshold_ = LIKELY
-        pilot = self._pilot(plan, seeds) if self.cost is not None else None
-        if pilot is not None:
-            model, X, Y = pilot
-            self.threshold_ = self._best_threshold(
-                model._listed(X, thresholds.DEPTH), Y
-            )
+        parts = self._hold_out(plan, seeds) if self.cost is not None else None
+        if parts is not None:
+            model, _, held = parts
+            scores = model._listed(held.X, thresholds.DEPTH)
+            self.threshold_ = self._best_threshold(scores, held.Y)
 
-    def _pilot(self, plan: Plan, seeds: Array) -> tuple[Self, CSR, CSR] | None:
-        """Return a smaller forest grown without some rows, and these rows.
+    def _hold_out(self, plan: Plan, seeds: Array) -> tuple[Self, Plan, Plan] | None:
+        """Return a smaller forest, the rows it was grown on, and a validation set.
 
-        The first seeds serve again, so that the trees do not depend on the pilot.
-        None if there are too few rows.
+        The first seeds serve again, so that the trees do not depend on it. None if no
+        rows can be spared.
         """
-        parts = _pilot.divided(plan.X.shape[0], int(seeds[0]))
-        if parts is None:
+        if plan.X.shape[0] < FEWEST:
             return None
-        held, rest = parts
-        part = plan.of(rest)
-        trees = self._grown(part, seeds[: _pilot.N_TREES])
+        train, held = hold_out(plan.X.shape[0], np.random.default_rng(int(seeds[0])))
+        part = plan.of(train)
+        trees = self._grown(part, seeds[:VALIDATION_TREES])
         model = self._with(Forest.joined(trees))
         model.seen_ = np.bincount(part.Y.indices, minlength=part.Y.shape[1]) > 0
-        model._summarise(part)
-        return model, plan.X[held], plan.Y[held]
+        return model, part, plan.of(held)
 
     def _best_threshold(self, scores: Lists, Y: CSR) -> float:
         cost = as_counted_cost(self.cost)
-        return thresholds.best_threshold(scores, Y, self.worth_, cost)
+        return thresholds.best_threshold(scores, Y, self.inverse_propensity_, cost)
 
     def _scores(self, X: CSR) -> Array:
         return self._means(X, self.gain_, self.threshold_)
 
     def _means(self, X: CSR, gain: Floats, threshold: float) -> Singles:
         """Return the mean gain in the leaves of each row, less a threshold."""
-        out = np.empty((X.shape[0], len(gain)), np.float32)
-        router.mean_rows(self._reached(X), *self._leaf_lists(gain, threshold), out)
-        return out
+        means = self._listed(X, len(gain), threshold, gain)
+        return means.dense(self.seen_, _others(threshold))
 
     def _topk(self, X: CSR, k: int) -> CSR:
-        n_labels = len(self.gain_)
-        columns = np.empty((X.shape[0], min(k, n_labels)), np.int32)
-        scores = np.empty(columns.shape, np.float32)
-        lists = self._leaf_lists(self.gain_, self.threshold_)
-        router.best_of_rows(self._reached(X), *lists, columns, scores)
-        return by_column(columns, scores, n_labels)
+        scores, others = self._listed(X, k, self.threshold_), _others(self.threshold_)
+        return scores.above(others[0]).best(k, self.seen_, others)
 
-    def _listed(self, X: CSR, most: int, threshold: float = 0.0) -> Lists:
+    def _listed(
+        self, X: CSR, most: int, threshold: float = 0.0, gain: Floats | None = None
+    ) -> Lists:
         """Return the labels of a row's leaves, the best, and means less a threshold."""
-        reached, most = self._reached(X), min(most, len(self.gain_))
-        starts, unit = self.leaf_starts_, 1 / (STEPS * (len(self.roots_) - 1))
-        n_held = int((starts[reached + 1] - starts[reached]).sum())
+        forest, reached, most = (
+            self.forest_,
+            self._reached(X),
+            min(most, len(self.gain_)),
+        )
+        n_held = np.diff(forest.leaf_starts)[reached].sum()
         indptr = np.zeros(X.shape[0] + 1, np.int64)
         labels = np.empty(min(X.shape[0] * most, n_held), np.int32)
-        means = np.empty(labels.shape, np.float32)
-        lists = (starts, self.leaf_labels_, self.leaf_steps_, self.gain_)
+        listed = Lists(indptr, labels, np.empty(labels.shape, np.float32))
+        shares = router.Rows(forest.leaf_starts, forest.leaf_labels, forest.leaf_steps)
         router.list_rows(
-            *(reached, *lists, unit, -threshold, most, indptr, labels, means)
+            *(reached, shares, self.gain_ if gain is None else gain),
+            *(1 / (STEPS * forest.n_trees), -float(threshold), most),
+            *(router.make_votes(len(self.gain_)), router.Rows(*listed)),
         )
-        return Lists(indptr, labels[: indptr[-1]], means[: indptr[-1]])
+        return Lists(indptr, *(part[: indptr[-1]] for part in listed[1:]))
 
     def _listed_scores(self, X: CSR) -> Lists:
         """Return the scores of all labels that may be predicted."""
@@ -396,22 +361,6 @@ class ForestClassifier(ExplainedClassifier):
     def _widths(self) -> tuple[int, int]:
         return self.n_features_in_, len(self.classes_)
 
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_nodes, n_labels = int(self.roots_[-1]), len(self.classes_)
-        return {
-            **{f"{name}_": (n_nodes + 1,) for name in LISTS},
-            **{f"{name}_": (n_nodes,) for name in PER_NODE},
-            "gain_": (n_labels,),
-            "worth_": (n_labels,),
-            "seen_": (n_labels,),
-        }
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        if not np.isfinite(self.threshold_):
-            raise ValueError(f"threshold_ must be finite. Got {self.threshold_}.")
-        self._forest().check(*self._widths())
-
 
 def usual_cost(X: CSR) -> float:
     """Return a separator cost that suits the length of the rows.
@@ -423,14 +372,6 @@ def usual_cost(X: CSR) -> float:
     return max(1.0, 1.6 / square**0.25) if square > 0 else 1.0
 
 
-def ideal_weights(Y: CSR, gain: Floats) -> Floats:
-    """Return 1 / (the sum of discounted gains of each row, its labels best first).
-
-    With these weights the objective of a split is nDCG. Rows without labels get 0.
-    """
-    rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
-    gains = gain[Y.indices]
-    gains = gains[np.lexsort((-gains, rows))]
-    ranks = np.arange(Y.nnz) - Y.indptr[rows]
-    ideal = np.bincount(rows, gains / np.log2(ranks + 2.0), minlength=Y.shape[0])
-    return np.divide(1.0, ideal, where=ideal > 0, out=np.zeros(Y.shape[0]))
+def _others(threshold: float) -> Singles:
+    """Return the scores of labels that no leaf of a row has: seen ones, and others."""
+    return np.array([-threshold, -threshold - 1.0], np.float32)

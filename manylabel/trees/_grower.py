@@ -77,10 +77,11 @@ def grow_tree(plan: Plan, seed: np.uint64) -> Forest:
 def _grown(plan: Plan, state: Array, stub_rows: int = 0) -> tuple[growth.Tree, int]:
     """Return a tree, and how many nodes it has."""
     data, tree = plan.data(stub_rows), _seedling(plan)
-    n_done, n_nodes = growth.grow(data, tree, 0, 1, state)
+    nursery = growth.make_nursery(data)
+    n_done, n_nodes = growth.grow(data, tree, 0, 1, state, nursery)
     while n_done < n_nodes:
         tree = _with_more_room(tree, n_done)
-        n_done, n_nodes = growth.grow(data, tree, n_done, n_nodes, state)
+        n_done, n_nodes = growth.grow(data, tree, n_done, n_nodes, state, nursery)
     return tree, n_nodes
 
 

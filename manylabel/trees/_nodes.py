@@ -1,22 +1,30 @@
 """The nodes of a forest as flat arrays."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from manylabel import _validation
 from manylabel._kernels.forest.quantization import STEPS
 from manylabel._typing import CSR, Array, Singles
+from manylabel.persistence.records import (
+    Ascending,
+    Children,
+    Columns,
+    Field,
+    Finite,
+    FiniteHalves,
+    Offsets,
+)
 
+NARROW, WIDE = "uint16 int32", "int32 int64"  # as few bits as will do
 PER_NODE = ("children", "intercept", "node_rows")
 # Lists of each node: where they start, and what they hold.
 LISTS = {
     "weight_starts": ("weight_features", "weight_bits"),
     "leaf_starts": ("leaf_labels", "leaf_steps"),
 }
-NOT_FINITE = 0x7F80  # exponent bits of a shortened number
 
 
 class Forest(NamedTuple):
@@ -47,16 +55,28 @@ class Forest(NamedTuple):
         Share of these rows that have the label, 65520 steps being all.
     """
 
-    roots: Array
-    children: Array
-    intercept: Singles
-    node_rows: Array
-    weight_starts: Array
-    weight_features: Array
-    weight_bits: Array
-    leaf_starts: Array
-    leaf_labels: Array
-    leaf_steps: Array
+    roots: Annotated[Array, Field("int64", "n_trees + 1", Ascending())]
+    children: Annotated[Array, Field("int32", "n_nodes", Children("roots"))]
+    intercept: Annotated[Singles, Field("float32", "n_nodes", Finite())]
+    node_rows: Annotated[Array, Field("int32", "n_nodes", Finite(0))]
+    weight_starts: Annotated[
+        Array, Field(WIDE, "n_nodes + 1", Offsets("weight_features"))
+    ]
+    weight_features: Annotated[
+        Array,
+        Field(NARROW, "n_weights", Columns("n_features"), Ascending("weight_starts")),
+    ]
+    weight_bits: Annotated[Array, Field("uint16", "n_weights", FiniteHalves())]
+    leaf_starts: Annotated[Array, Field(WIDE, "n_nodes + 1", Offsets("leaf_labels"))]
+    leaf_labels: Annotated[
+        Array, Field(NARROW, "n_shares", Columns("n_labels"), Ascending("leaf_starts"))
+    ]
+    leaf_steps: Annotated[Array, Field("uint16", "n_shares", Finite(1))]
+
+    @property
+    def n_trees(self) -> int:
+        """How many trees there are."""
+        return len(self.roots) - 1
 
     @classmethod
     def joined(cls, forests: Sequence[Self]) -> Self:
@@ -117,28 +137,6 @@ class Forest(NamedTuple):
         shares = self.leaf_steps / np.float32(STEPS)
         parts = (shares, self.leaf_labels, self.leaf_starts)
         return sp.csr_array(parts, shape=(len(self.children), n_labels))
-
-    def check(self, n_features: int, n_labels: int) -> None:
-        """Raise ValueError where a router would leave the arrays or not come home."""
-        _validation.check_children(self.children, self.roots)
-        if (self.weight_bits & NOT_FINITE == NOT_FINITE).any():
-            raise ValueError("weight_bits_ must hold finite numbers.")
-        if (self.leaf_steps == 0).any():
-            raise ValueError("leaf_steps_ must hold positive numbers.")
-        for name, width in zip(LISTS, (n_features, n_labels), strict=True):
-            self._check_lists(name, width)
-
-    def _check_lists(self, name: str, width: int) -> None:
-        starts, (columns, numbers) = getattr(self, name), LISTS[name]
-        found = getattr(self, columns)
-        names = (f"{name}_", f"{columns}_")
-        _validation.check_lists(starts, found, width, names)
-        if len(getattr(self, numbers)) != len(found):
-            raise ValueError(f"{numbers}_ must be as long as {columns}_.")
-        firsts = np.zeros(len(found) + 1, np.bool_)
-        firsts[starts] = True
-        if not (firsts[1:-1] | (found[1:] > found[:-1])).all():
-            raise ValueError(f"{columns}_ must ascend within a node.")
 
 
 def column_type(width: int) -> type:

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
 from manylabel import _validation
 from manylabel._typing import CSR, Floats, RandomState
 from manylabel.propensity import Propensity
 from manylabel.trees._forest import MOST_GAIN, ForestClassifier
+from manylabel.trees._weighting import Weighting
 
 
 class PfastXML(ForestClassifier):
@@ -37,9 +36,10 @@ class PfastXML(ForestClassifier):
         ``Propensity()`` to ``Y``.
     cost : str, object with ``from_counts`` or None, default=None
         What ``predict`` is to make small, per row: its threshold is then chosen on a
-        tenth of the rows, by a smaller forest grown on the others. ``"f1"``,
-        ``"accuracy"``, ``"hamming"`` ...; see :func:`manylabel.losses.as_cost`. None,
-        or fewer than 10 rows: the threshold is one half.
+        validation set, one row in five, by a smaller forest grown on the others.
+        ``"f1"``, ``"accuracy"``, ``"hamming"`` ...; see
+        :func:`manylabel.losses.as_cost`. None, or fewer than 20 rows: the threshold is
+        one half.
     warm_start : bool, default=False
         Let ``fit`` keep the trees there are and grow those that ``n_estimators`` asks
         for. With an integer ``random_state``, and the same data, that is the same
@@ -53,21 +53,16 @@ class PfastXML(ForestClassifier):
     ----------
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
-    roots_ : ndarray of shape (n_estimators + 1,)
-        Node where each tree starts, and the number of nodes.
-    children_ : ndarray of shape (n_nodes,)
-        First child of each node, the second follows it; 0 in a leaf.
-    intercept_ : ndarray of shape (n_nodes,)
-        Intercepts of the separators.
-    node_rows_ : ndarray of shape (n_nodes,)
-        Training rows that came by.
+    forest_ : NamedTuple
+        The nodes of all trees as flat arrays: ``roots``, ``children``, ``intercept``,
+        ``node_rows``, and the weights and leaves that the next two show.
     coef_ : csr_array of shape (n_nodes, n_features)
         Weights of the separators; kept in 16 bits each, and made when asked for.
     leaves_ : csr_array of shape (n_nodes, n_labels)
         Share of the training rows of a leaf that have a label; kept in 16 bits each.
     gain_ : ndarray of shape (n_labels,)
         Factor of each label's shares in its score.
-    worth_ : ndarray of shape (n_labels,)
+    inverse_propensity_ : ndarray of shape (n_labels,)
         How many true labels a recorded one stands for.
     feature_importances_ : ndarray of shape (n_features,)
         Size of the weights times the rows routed by them; they sum to 1.
@@ -120,7 +115,11 @@ class PfastXML(ForestClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _worth(self, Y: CSR) -> Floats:
+    def _weighting(self, Y: CSR) -> Weighting:
+        worth = self._inverse_propensities(Y)
+        return Weighting(worth, worth, worth, is_ndcg=False)
+
+    def _inverse_propensities(self, Y: CSR) -> Floats:
         given = Propensity().fit(Y) if self.propensity is None else self.propensity
         values = _validation.propensities(given, Y.shape[1])
         if values.min() < 1 / MOST_GAIN:
@@ -129,9 +128,3 @@ class PfastXML(ForestClassifier):
                 f"Got {values.min():g} for label {values.argmin()}."
             )
         return 1 / values
-
-    def _gain(self, Y: CSR) -> Floats:
-        return self.worth_
-
-    def _weight(self, Y: CSR, gain: Floats) -> Floats:
-        return np.ones(Y.shape[0])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.utils import check_scalar
@@ -13,11 +13,12 @@ from manylabel._typing import CSR, Array, Floats, RandomState, Singles
 from manylabel.lists import Lists
 from manylabel.metrics import as_metric
 from manylabel.model_selection import thresholds
-from manylabel.trees import _pilot
-from manylabel.trees._forest import ideal_weights
+from manylabel.persistence.records import Number
+from manylabel.trees import _tail_weight
 from manylabel.trees._grower import Plan
 from manylabel.trees._pfast_xml import PfastXML
 from manylabel.trees._tail import CENTROIDS, Tail, cosine_tail
+from manylabel.trees._weighting import Weighting
 
 STEEPNESS = {"cosine": 0.0, "program": 1.0, "paper": 0.5}  # times gamma
 MAX_GAMMA = 1e6
@@ -59,8 +60,8 @@ class PfastreXML(PfastXML):
         weighed by their rarity.
     alpha : float or "auto", default="auto"
         Weight of the trees, in [0, 1]. The authors' program has 0.8; "auto" chooses it
-        on a tenth of the rows, by a smaller forest grown on the others. With fewer than
-        10 rows "auto" is 0.8.
+        on a validation set, one row in five, by a smaller forest grown on the others.
+        With fewer than 20 rows "auto" is 0.8.
     metric : str or None, default=None
         What "auto" makes large, for instance ``"PSP@3"``: see
         :func:`manylabel.metrics.as_metric`. None is the mean of P@1, P@3, P@5, each
@@ -75,9 +76,9 @@ class PfastreXML(PfastXML):
         How many labels of a row, those of the largest Q, are ranked; the others follow
         by column.
     cost : str, object with ``from_counts`` or None, default=None
-        What ``predict`` is to make small, per row, by a threshold chosen on the rows
-        held out: ``"f1"``, ``"accuracy"``, ``"hamming"`` ...; see
-        :func:`manylabel.losses.as_cost`. With None, or fewer than 10 rows, rows get as
+        What ``predict`` is to make small, per row, by a threshold chosen on the
+        validation set: ``"f1"``, ``"accuracy"``, ``"hamming"`` ...; see
+        :func:`manylabel.losses.as_cost`. With None, or fewer than 20 rows, rows get as
         many labels as they are estimated to have, on average.
     warm_start : bool, default=False
         Let ``fit`` keep the trees there are and grow those that ``n_estimators`` asks
@@ -98,14 +99,10 @@ class PfastreXML(PfastXML):
         Logarithm that a label must exceed to be predicted.
     centroids_ : csr_array of shape (n_features, n_labels)
         Centroids by feature; kept in fixed point, and made when asked for.
-    tail_scale_ : ndarray of shape (n_labels,)
-        What 1 stands for in a centroid.
-    tail_constant_ : ndarray of shape (n_labels,)
-        Value of the constant feature in a centroid.
-    tail_square_ : ndarray of shape (n_labels,)
-        Squared length of a centroid.
-    tail_weight_ : ndarray of shape (n_features,)
-        Factor of each feature in rows and centroids.
+    tail_ : NamedTuple
+        The centroids as flat arrays; ``scale``, ``constant``, ``square`` and ``weight``
+        have what 1 stands for in a centroid, its value for the constant feature, its
+        squared length, and the factor of each feature in rows and centroids.
     seen_ : ndarray of shape (n_labels,)
         Whether a training row had the label. Others rank last.
 
@@ -137,19 +134,8 @@ class PfastreXML(PfastXML):
     array([0], dtype=int32)
     """
 
-    alpha_: float
-    tail_number_: Array
-    tail_n_wide_: int
-    tail_starts_: Array
-    tail_numbers_: Array
-    tail_values_: Array
-    tail_own_starts_: Array
-    tail_own_features_: Array
-    tail_own_values_: Array
-    tail_scale_: Singles
-    tail_constant_: Singles
-    tail_square_: Singles
-    tail_weight_: Singles
+    tail_: Tail
+    alpha_: Annotated[float, Number(0, 1)]
 
     AUTHORS = PfastXML.AUTHORS | {"splits": "program", "tail": "program", "alpha": 0.8}
 
@@ -208,7 +194,7 @@ class PfastreXML(PfastXML):
             Has this forest's parameters but for ``n_estimators``, and what it chose.
         """
         model = super().merged(other)
-        pairs: Iterable[tuple[Any, Any]] = zip(self._tail(), other._tail(), strict=True)
+        pairs: Iterable[tuple[Any, Any]] = zip(self.tail_, other.tail_, strict=True)
         if not all(np.array_equal(own, others) for own, others in pairs):
             raise ValueError(
                 "other must have been grown on the same data: its centroids differ."
@@ -219,50 +205,50 @@ class PfastreXML(PfastXML):
     def centroids_(self) -> CSR:
         """Centroids by feature, shape (n_features, n_labels); made when asked."""
         check_is_fitted(self)
-        return self._tail().csr()
+        return self.tail_.csr()
 
-    def _gain(self, Y: CSR) -> Floats:
-        return np.sqrt(self.worth_) if self.splits == "balanced" else self.worth_
+    def _weighting(self, Y: CSR) -> Weighting:
+        if self.splits != "balanced":
+            return super()._weighting(Y)
+        worth = self._inverse_propensities(Y)
+        return Weighting(worth, np.sqrt(worth), np.ones_like(worth), is_ndcg=True)
 
-    def _score_gain(self, gain: Floats) -> Floats:
-        return np.ones_like(gain) if self.splits == "balanced" else gain
-
-    def _weight(self, Y: CSR, gain: Floats) -> Floats:
-        balanced = self.splits == "balanced"
-        return ideal_weights(Y, gain) if balanced else super()._weight(Y, gain)
-
-    def _summarise(self, plan: Plan) -> None:
-        if self.tail == "cosine":
-            tail = cosine_tail(plan)
-        else:
-            learn = CENTROIDS[self.centroids]
-            points = learn(plan, 1 / self.worth_, self._steepness(), self.n_jobs)
-            tail = Tail.of(points)
-        for name, value in tail._asdict().items():
-            setattr(self, f"tail_{name}_", value)
-
-    def _settle(self, plan: Plan, seeds: Array) -> None:
-        """Choose the weight of the trees, then the threshold."""
+    def _finish(self, plan: Plan, seeds: Array) -> None:
+        """Learn the tail, then choose the weight of the trees, then the threshold."""
+        self.tail_ = self._learn_tail(plan)
         chooses = self.alpha == "auto" or self.cost is not None
-        pilot = self._pilot(plan, seeds) if chooses else None
-        model, X, Y = pilot or (self, *_pilot.sampled(plan.X, plan.Y, int(seeds[0])))
-        trees, tail = model._ranked(X)
+        parts = self._hold_out(plan, seeds) if chooses else None
+        if parts is None:
+            model, held = self, plan.of(_tail_weight.sample(plan.X.shape[0], seeds[0]))
+        else:
+            model, part, held = parts
+            model.tail_ = self._learn_tail(part)
+        trees, tail = model._ranked(held.X)
+        worth = self.inverse_propensity_
         if self.alpha != "auto":
             self.alpha_ = float(self.alpha)
-        elif pilot is None:
-            self.alpha_ = _pilot.USUAL
+        elif parts is None:
+            self.alpha_ = _tail_weight.USUAL
         else:
-            self.alpha_ = _pilot.best_alpha(trees, tail, Y, self.metric, self.worth_)
-        scores = _pilot.blended(trees, tail, self.alpha_)
-        if self.cost is None or pilot is None:
-            n_true = (Y @ self.worth_).sum()
+            self.alpha_ = _tail_weight.best_alpha(
+                trees, tail, held.Y, self.metric, worth
+            )
+        scores = _tail_weight.blended(trees, tail, self.alpha_)
+        if self.cost is None or parts is None:
+            n_true = (held.Y @ worth).sum()
             self.threshold_ = thresholds.matching_threshold(scores, n_true)
         else:
-            self.threshold_ = self._best_threshold(scores, Y)
+            self.threshold_ = self._best_threshold(scores, held.Y)
+
+    def _learn_tail(self, plan: Plan) -> Tail:
+        if self.tail == "cosine":
+            return cosine_tail(plan)
+        learn, propensity = CENTROIDS[self.centroids], 1 / self.inverse_propensity_
+        return Tail.of(learn(plan, propensity, self._steepness(), self.n_jobs))
 
     def _ranked(self, X: CSR) -> tuple[Lists, Floats]:
         """Return the best labels of each row by the trees, log Q, and their log P."""
-        best, tail = self._listed(X, int(self.n_ranked)), self._tail()
+        best, tail = self._listed(X, int(self.n_ranked)), self.tail_
         trees = best._replace(values=np.log(best.values))
         if self.tail == "cosine":
             return trees, tail.log_cosines(X, best)
@@ -270,7 +256,7 @@ class PfastreXML(PfastXML):
         return trees, tail.log_shares(X, best, **how)
 
     def _listed_scores(self, X: CSR) -> Lists:
-        scores = _pilot.blended(*self._ranked(X), self.alpha_)
+        scores = _tail_weight.blended(*self._ranked(X), self.alpha_)
         values = (scores.values - self.threshold_).astype(np.float32)
         return scores._replace(values=values)
 
@@ -288,9 +274,6 @@ class PfastreXML(PfastXML):
         """
         least = -(103.0 + 4.0 * self._steepness())
         return np.array([least, 2 * least], np.float32) - np.float32(self.threshold_)
-
-    def _tail(self) -> Tail:
-        return Tail(*(getattr(self, f"tail_{name}_") for name in Tail._fields))
 
     def _steepness(self) -> float:
         return STEEPNESS[self.tail] * float(self.gamma)
@@ -312,22 +295,3 @@ class PfastreXML(PfastXML):
         check_scalar(self.n_ranked, "n_ranked", Integral, min_val=1)
         if self.metric is not None:
             as_metric(self.metric)
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_features, n_labels = self._widths()
-        vectors = ("tail_number_", "tail_scale_", "tail_constant_", "tail_square_")
-        return {
-            **super()._state_shapes(),
-            "tail_starts_": (n_features + 1,),
-            "tail_values_": self.tail_numbers_.shape,
-            "tail_own_starts_": (n_labels + 1,),
-            "tail_own_values_": self.tail_own_features_.shape,
-            "tail_weight_": (n_features,),
-            **dict.fromkeys(vectors, (n_labels,)),
-        }
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        if not 0 <= self.alpha_ <= 1:
-            raise ValueError(f"alpha_ must lie in [0, 1]. Got {self.alpha_}.")
-        self._tail().check()

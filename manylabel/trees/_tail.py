@@ -1,18 +1,27 @@
 """The tail-label classifiers: a centroid for each label."""
 
-from collections.abc import Callable
-from typing import NamedTuple, Self
+from collections.abc import Callable, Mapping
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 
 from manylabel import parallel
-from manylabel._kernels.forest import centroid, tail
+from manylabel._kernels.csr import with_full_rows
+from manylabel._kernels.forest import centroid, router, tail
 from manylabel._typing import CSR, Array, Floats, Singles
 from manylabel.lists import Lists
+from manylabel.persistence.records import (
+    Ascending,
+    Columns,
+    Field,
+    Finite,
+    Number,
+    Offsets,
+)
 from manylabel.trees._grower import Plan
-from manylabel.trees._nodes import column_type
+from manylabel.trees._nodes import NARROW, WIDE, column_type
 
 LEAST_COSINE = 0.1  # added to all: a label far off is not ruled out
 LARGEST = np.iinfo(np.int16).max
@@ -53,18 +62,20 @@ class Tail(NamedTuple):
         Factor of each feature, before rows are brought to unit length.
     """
 
-    number: Array
-    n_wide: int
-    starts: Array
-    numbers: Array
-    values: Array
-    own_starts: Array
-    own_features: Array
-    own_values: Array
-    scale: Singles
-    constant: Singles
-    square: Singles
-    weight: Singles
+    number: Annotated[Array, Field("int32", "n_labels", Columns("n_labels", -1))]
+    n_wide: Annotated[int, Number(0, whole=True)]
+    starts: Annotated[Array, Field(WIDE, "n_features + 1", Offsets("numbers"))]
+    numbers: Annotated[Array, Field(NARROW, "n_shared", Ascending("starts"))]
+    values: Annotated[Array, Field("int16", "n_shared")]
+    own_starts: Annotated[Array, Field(WIDE, "n_labels + 1", Offsets("own_features"))]
+    own_features: Annotated[
+        Array, Field(NARROW, "n_own", Columns("n_features"), Ascending("own_starts"))
+    ]
+    own_values: Annotated[Array, Field("int16", "n_own")]
+    scale: Annotated[Singles, Field("float32", "n_labels", Finite())]
+    constant: Annotated[Singles, Field("float32", "n_labels", Finite())]
+    square: Annotated[Singles, Field("float32", "n_labels", Finite())]
+    weight: Annotated[Singles, Field("float32", "n_features", Finite())]
 
     @classmethod
     def of(cls, centroids: CSR, weight: Singles | None = None) -> Self:
@@ -88,13 +99,16 @@ class Tail(NamedTuple):
         vectors = [np.asarray(a, np.float32) for a in (scale, constant, square, weight)]
         is_wide = np.bincount(fixed.indices, minlength=fixed.shape[1]) > MOST_OWN
         number = np.where(is_wide, np.cumsum(is_wide) - 1, -1).astype(np.int32)
-        shared, n_wide = _with_full_rows(fixed[:, is_wide]), int(is_wide.sum())
+        wide, n_wide = fixed[:, is_wide], int(is_wide.sum())
+        starts, numbers, shared = with_full_rows(
+            wide.indptr, wide.indices, wide.data, n_wide
+        )
         fixed.data[is_wide[fixed.indices]] = 0
         fixed.eliminate_zeros()
         own = sp.csr_array(fixed.T)
         return cls(
             *(number, n_wide),
-            *(shared.indptr, shared.indices.astype(column_type(n_wide)), shared.data),
+            *(starts.astype(np.int32), numbers.astype(column_type(n_wide)), shared),
             *(own.indptr, own.indices.astype(column_type(own.shape[1])), own.data),
             *vectors,
         )
@@ -110,18 +124,12 @@ class Tail(NamedTuple):
         centroids.data *= self.scale[centroids.indices]
         return centroids.astype(np.float32)
 
-    def check(self) -> None:
-        """Raise ValueError where a kernel would find the wrong label, or no number."""
-        shared, own = self._parts()
-        for part, name in ((shared, "numbers"), (own, "own_features")):
-            part.check_format(full_check=True)
-            if not part.has_canonical_format:
-                raise ValueError(f"tail_{name}_ must ascend.")
+    def check(self, sizes: Mapping[str, int]) -> None:
+        """Raise ValueError where wide labels are not numbered as they are used."""
         if not np.array_equal(self.number[self.number >= 0], np.arange(self.n_wide)):
-            raise ValueError("tail_number_ must count the wide labels.")
-        for name in ("scale", "constant", "square", "weight"):
-            if not np.isfinite(getattr(self, name)).all():
-                raise ValueError(f"tail_{name}_ must hold finite numbers.")
+            raise ValueError("tail_.number must count the wide labels.")
+        if self.numbers.size and int(self.numbers.max()) >= self.n_wide:
+            raise ValueError("tail_.numbers must hold numbers of wide labels.")
 
     def _parts(self) -> tuple[CSR, CSR]:
         """Return wide centroids by feature, and the others by label."""
@@ -147,13 +155,9 @@ class Tail(NamedTuple):
 
     def _products(self, X: CSR, ranked: Lists, bias: float) -> Floats:
         out = np.empty(len(ranked.labels))
-        tail.products(
-            *(X.indptr, X.indices, X.data, self.weight, bias),
-            *(ranked.indptr, ranked.labels, self.number, self.n_wide),
-            *(self.starts, self.numbers, self.values),
-            *(self.own_starts, self.own_features, self.own_values),
-            *(self.scale, self.constant, out),
-        )
+        rows = router.Rows(X.indptr, X.indices, X.data)
+        room = tail.make_products(len(self.weight), self.n_wide)
+        tail.multiply(rows, bias, ranked, self, room, out)
         return out
 
 
@@ -232,20 +236,3 @@ def _means(rows: CSR, plan: Plan) -> CSR:
     total = np.bincount(Y.indices, mass, minlength=Y.shape[1])
     shares = sp.csr_array((mass / total[Y.indices], Y.indices, Y.indptr), shape=Y.shape)
     return rows.T @ shares
-
-
-def _with_full_rows(matrix: CSR) -> CSR:
-    """Return a matrix whose longer rows store their zeros too.
-
-    There a kernel finds the few labels it needs by number, and need not pass the rest.
-    """
-    width, lengths = matrix.shape[1], np.diff(matrix.indptr)
-    is_full = 3 * lengths > width
-    grown = np.where(is_full, width, lengths)
-    indptr = np.concatenate([[0], np.cumsum(grown)])
-    indices, data = (np.empty(indptr[-1], kind) for kind in (np.int32, np.int16))
-    full, kept = np.repeat(is_full, grown), ~np.repeat(is_full, lengths)
-    indices[full] = np.tile(np.arange(width), is_full.sum())
-    indices[~full], data[~full] = matrix.indices[kept], matrix.data[kept]
-    data[full] = matrix[is_full].toarray().ravel()
-    return sp.csr_array((data, indices, indptr.astype(np.int32)), shape=matrix.shape)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 
-from manylabel._kernels.linear import svm as linear
+from manylabel._kernels.linear import svm
 
 
 @st.composite
@@ -28,20 +28,17 @@ def solve(X, Y, C, *, tol, labels=None, bias=1.0, stops=(20_000,)):
     labels = np.arange(Y.shape[1]) if labels is None else np.asarray(labels)
     (n_rows, n_features), n_lanes = X.shape, len(labels)
     norms = np.empty(n_rows)
-    linear.squared_norms(X.indptr, X.data, norms)
-    weights = np.zeros((n_features + 1, n_lanes), np.float32)
-    n_iter = np.zeros(n_lanes, np.int64)
-    alpha = np.zeros((n_rows, n_lanes), np.float32)
-    role = np.zeros((n_rows, n_lanes), np.int8)
-    bound = np.full(n_lanes, np.inf, np.float32)
-    order, state = np.arange(n_rows), np.array([7], np.uint64)
+    svm.squared_norms(X.indptr, X.data, norms)
+    problem = svm.Problem(
+        *(X.indptr, X.indices, X.data, Y.indptr, Y.indices, np.float32(bias)),
+        curvature=(norms + bias**2 + 0.5 / C).astype(np.float32),
+        diagonal=np.float32(0.5 / C),
+        tolerance=tol,
+    )
+    lanes = svm.make_lanes(labels, n_rows, n_features, n_lanes, 7)
     for until in stops:
-        linear.solve(
-            *(X.indptr, X.indices, X.data, Y.indptr, Y.indices, np.float32(bias)),
-            *((norms + bias**2 + 0.5 / C).astype(np.float32), np.float32(0.5 / C)),
-            *(tol, until, labels, weights, n_iter, alpha, role, bound, order, state),
-        )
-    return weights, n_iter
+        svm.solve(problem, lanes, until)
+    return lanes.weights, lanes.n_iter
 
 
 def objective(X, Y, C, weights):
@@ -57,12 +54,12 @@ def test_reaches_the_optimum_of_scikit_learn(problem):
     weights, _ = solve(X, Y, C, tol=1e-4)
     for label in range(Y.shape[1]):
         if 0 < Y[:, label].sum() < len(X):
-            svm = LinearSVC(C=C, tol=1e-8, dual=False, max_iter=100_000)
-            svm.fit(X, Y[:, label])
-            best = np.vstack([svm.coef_.T, svm.intercept_])
+            theirs = LinearSVC(C=C, tol=1e-8, dual=False, max_iter=100_000)
+            theirs.fit(X, Y[:, label])
+            best = np.vstack([theirs.coef_.T, theirs.intercept_])
             ours = objective(X, Y, C, weights)[label]
-            theirs = objective(X, Y[:, [label]], C, best)[0]
-            assert_allclose(ours, theirs, rtol=1e-4)
+            least = objective(X, Y[:, [label]], C, best)[0]
+            assert_allclose(ours, least, rtol=1e-4)
 
 
 @given(problems())
@@ -125,7 +122,7 @@ def test_scores_are_the_matrix_product(problem):
     intercept = rng.normal(size=Y.shape[1]).astype(np.float32)
     out = np.empty(Y.shape, np.float32)
     rows, by_feature = sp.csr_array(X), sp.csr_array(W)
-    linear.scores(
+    svm.scores(
         *(rows.indptr, rows.indices, rows.data),
         *(by_feature.indptr, by_feature.indices, by_feature.data, intercept, out),
     )
@@ -136,7 +133,7 @@ def test_scores_are_the_matrix_product(problem):
 def test_unit_rows(problem):
     X = sp.csr_array(problem[0])
     out = np.empty_like(X.data)
-    linear.unit_rows(X.indptr, X.data, out)
+    svm.unit_rows(X.indptr, X.data, out)
     length = np.linalg.norm(problem[0].astype(float), axis=1)
     expected = problem[0] / np.where(length > 0, length, 1)[:, None]
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
@@ -145,5 +142,5 @@ def test_unit_rows(problem):
 
 def test_rows_of_tiny_values_reach_length_1():
     out = np.empty(2, np.float32)
-    linear.unit_rows(np.array([0, 2]), np.array([3e-40, 4e-40], np.float32), out)
+    svm.unit_rows(np.array([0, 2]), np.array([3e-40, 4e-40], np.float32), out)
     assert_allclose(out, [0.6, 0.8], rtol=1e-4)

@@ -7,7 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manylabel._kernels.parsing.numbers import parse_integer, parse_number
+from manylabel._kernels._jit import kernel
+from manylabel._kernels.parsing import numbers
+
+
+@kernel
+def parse_number(text, at):
+    return numbers.parse_number(text, at)
+
+
+@kernel
+def parse_integer(text, at):
+    return numbers.parse_integer(text, at)
+
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 singles = st.floats(allow_nan=False, allow_infinity=False, width=32)

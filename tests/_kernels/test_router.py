@@ -13,10 +13,10 @@ def descend(X, roots, children, intercept, weights):
     X, weights = sp.csr_array(X), sp.csr_array(np.float32(weights))
     bits = (weights.data.view(np.uint32) >> 16).astype(np.uint16)
     out = np.empty((X.shape[0], len(roots) - 1), np.int32)
-    router.descend(
-        *(X.indptr, X.indices, X.data, X.shape[1], roots, children, intercept),
-        *(weights.indptr, weights.indices, bits, out),
-    )
+    rows = router.Rows(X.indptr, X.indices, X.data)
+    w = router.Rows(weights.indptr, weights.indices, bits)
+    journey = router.make_journey(*X.shape)
+    router.descend(rows, roots, children, intercept, w, journey, out)
     return out
 
 
@@ -41,38 +41,42 @@ def merges(draw):
     shares *= rng.random(shares.shape) < 0.4
     leaves = rng.integers(0, n_nodes, (n_rows, n_estimators)).astype(np.int32)
     gain = rng.choice([1.0, 2.0, 1e-12], n_labels)  # the last is lost in rounding
-    seen = (shares > 0).any(axis=0) | (rng.random(n_labels) < 0.7)
-    scale = router.Scale(gain, seen, 1 / n_estimators, -0.25)
-    return leaves, sp.csr_array(shares), scale
+    return leaves, sp.csr_array(shares), gain
 
 
-def merged(leaves, shares, scale):
-    """Return the mean over the trees, times the gains; a label not seen is 1 lower."""
-    mean = shares.toarray()[leaves].mean(axis=1) * scale.gain
-    return mean + scale.shift - ~scale.seen
+def listed(leaves, shares, gain, most):
+    """Return the labels of the leaves of each row and their means, less a quarter."""
+    shape = (len(leaves), shares.shape[1])
+    out = router.Rows(
+        *(np.empty(shape[0] + 1, np.int64), np.empty(shape[0] * most, np.int32)),
+        np.empty(shape[0] * most, np.float32),
+    )
+    lists = router.Rows(shares.indptr, shares.indices, shares.data)
+    votes, unit = router.make_votes(shape[1]), 1 / leaves.shape[1]
+    router.list_rows(leaves, lists, gain, unit, -0.25, most, votes, out)
+    end = out.indptr[-1]
+    return sp.csr_array((out.data[:end], out.indices[:end], out.indptr), shape=shape)
 
 
 @given(merges())
 def test_leaves_are_averaged(case):
-    leaves, S, scale = case
-    out = np.empty((len(leaves), S.shape[1]), np.float32)
-    router.mean_rows(leaves, S.indptr, S.indices, S.data, *scale, out)
-    assert_allclose(out, merged(*case), atol=1e-6)
+    leaves, S, gain = case
+    found, held = listed(*case, S.shape[1]), S.toarray()[leaves]
+    mean = held.mean(axis=1) * gain - 0.25
+    for row in range(len(leaves)):
+        columns = np.flatnonzero(held[row].any(axis=0))
+        assert_array_equal(found[[row]].indices, columns)
+        assert_allclose(found[[row]].data, mean[row, columns], atol=1e-6)
 
 
 @given(merges(), st.integers(1, 12))
 def test_the_best_labels_are_the_head_of_the_mean(case, k):
-    leaves, S, scale = case
-    k = min(k, S.shape[1])
-    columns = np.empty((len(leaves), k), np.int32)
-    scores = np.empty((len(leaves), k), np.float32)
-    lists = (leaves, S.indptr, S.indices, S.data, *scale)
-    router.best_of_rows(*lists, columns, scores)
-    whole = np.empty((len(leaves), S.shape[1]), np.float32)
-    router.mean_rows(*lists, whole)
-    expected = np.argsort(-whole, axis=1, kind="stable")[:, :k]
-    assert_array_equal(columns, expected)
-    assert_array_equal(scores, np.take_along_axis(whole, expected, axis=1))
+    k = min(k, case[1].shape[1])
+    few, whole = listed(*case, k), listed(*case, case[1].shape[1])
+    for row in range(len(case[0])):
+        order = np.argsort(-whole[[row]].data, kind="stable")[:k]
+        assert_array_equal(few[[row]].indices, np.sort(whole[[row]].indices[order]))
+        assert_array_equal(few[[row]].data, whole[[row]].data[np.sort(order)])
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 30))

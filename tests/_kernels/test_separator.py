@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
+from manylabel._kernels._jit import kernel
 from manylabel._kernels.linear import separator
+
+
+@kernel
+def separate(columns, side, mass, cost, tolerance, max_newton, state, newton):
+    separator.solve(columns, side, mass, cost, tolerance, max_newton, state, newton)
 
 
 @st.composite
@@ -23,11 +29,11 @@ def problems(draw):
 def solve(X, side, cost, *, mass=None, tolerance=1e-5, max_newton=1000, seed=7):
     X = sp.csc_array(X)
     columns = separator.Columns(*X.shape, X.indptr, X.indices, X.data)
-    space = separator.workspace(*X.shape)
+    newton = separator.make_newton(*X.shape)
     state = np.array([seed], np.uint64)
     mass = np.ones(len(side)) if mass is None else mass
-    separator.solve(columns, side, mass, cost, tolerance, max_newton, state, space)
-    return space.weights
+    separate(columns, side, mass, cost, tolerance, max_newton, state, newton)
+    return newton.weights
 
 
 def objective(X, side, cost, weights):

@@ -6,11 +6,17 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from manylabel._kernels._jit import kernel
 from manylabel._kernels.text import words
 from manylabel.text._chunks import Chunk
 
 texts = st.lists(st.text("ab_1 \x00-é日", max_size=12), max_size=4)
 sizes = st.tuples(st.integers(1, 3), st.integers(0, 2)).map(lambda s: (s[0], sum(s)))
+
+
+@kernel
+def spell(text, begin, end, out):
+    return words.spell(text, begin, end, out, 0)
 
 
 def word_runs(text, least, most):
@@ -43,7 +49,7 @@ def spelt(grams):
     """Return the runs of each row as the kernel spells them."""
     out = np.empty(len(grams.text), np.uint8)
     names = [
-        out[: words.spell(grams.text, begin, end, out, 0)].tobytes().decode()
+        out[: spell(grams.text, begin, end, out)].tobytes().decode()
         for begin, end in grams.places
     ]
     bounds = zip(grams.indptr, grams.indptr[1:], strict=False)
@@ -70,6 +76,12 @@ def test_hashes_are_the_same_in_every_process():
     found = [f"{h:x}" for h in grams.hashes.tolist()]
     # The top bits of the pair tell that it is one word longer.
     assert found == ["177a5040930095af", "3826436338727a90", "1205db851e2b3c50"]
+
+
+def test_the_top_bits_tell_by_how_many_words_a_run_is_longer_than_the_least():
+    grams = Chunk.of([b"a red wine"]).grams("word", (2, 3))
+    assert spelt(grams) == [["a red", "a red wine", "red wine"]]
+    assert (grams.hashes >> words.REST).tolist() == [0, 1, 0]
 
 
 def test_very_long_words_are_words():

@@ -78,16 +78,20 @@ def test_a_loose_tolerance_forgets_no_row(seed):
     assert ours <= 1.01 * optimum(X, y, 1.0)
 
 
-@given(problems(), st.sampled_from([0.1, 1e-3]))
+@given(problems(), st.sampled_from([1e-2, 1e-3]))
 def test_no_row_may_wish_to_move_by_more_than_the_tolerance(problem, tol):
-    """At the end the dual variables that the weights imply are feasible."""
+    """At the end the dual variables that the weights imply give the weights.
+
+    A projected gradient within the tolerance moves a dual variable by 2 C of it.
+    """
     X, Y, C = problem
     weights, _ = solve(X, Y, C, tol=tol, capacity=3)
     target = 2 * Y - 1
     slack = np.maximum(0, 1 - target * (X @ weights[:-1] + weights[-1]))
     columns = np.vstack([X.T, np.ones(len(X))])
     implied = columns @ (2 * C * slack * target)
-    assert_allclose(implied, weights, atol=20 * tol * C * len(X))
+    bound = 2 * C * tol * np.abs(columns).sum(axis=1, keepdims=True)
+    assert (np.abs(implied - weights) <= bound + 1e-4).all()
 
 
 @given(problems())

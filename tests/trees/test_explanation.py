@@ -20,14 +20,16 @@ def test_every_decision_leads_to_the_next_node_and_the_last_to_the_leaf(fitted):
         for path, leaf in zip(
             explanation.paths, model._reached(X[i : i + 1])[0], strict=True
         ):
-            at = model.roots_[path.tree]
+            at = model.forest_.roots[path.tree]
             for decision in path.decisions:
                 assert decision.node == at
                 added = sum(push for _, push in decision.features)
-                assert_allclose(added + model.intercept_[at], decision.score, atol=1e-6)
-                at = model.children_[at] + int(decision.score < 0)
+                assert_allclose(
+                    added + model.forest_.intercept[at], decision.score, atol=1e-6
+                )
+                at = model.forest_.children[at] + int(decision.score < 0)
             assert path.leaf == at == leaf
-            assert path.n_rows == model.node_rows_[leaf]
+            assert path.n_rows == model.forest_.node_rows[leaf]
 
 
 def test_the_leaves_make_up_the_scores(fitted):

@@ -94,8 +94,8 @@ def test_an_interrupt_between_trees_leaves_the_forest_as_it_was(
 
 def test_propensities_of_one_make_it_a_dcg_forest(problem, assert_same_state):
     class DCG(FastXML):
-        def _weight(self, Y, gain):
-            return np.ones(Y.shape[0])
+        def _weighting(self, Y):
+            return super()._weighting(Y)._replace(is_ndcg=False)
 
     expected = DCG(n_estimators=3, C=10.0).fit(*problem)
     assert_same_state(
@@ -112,7 +112,7 @@ def test_without_propensities_those_of_the_labels_are_taken(problem, assert_same
 def test_gains_of_a_power_of_two_scale_scores_and_change_no_split(problem):
     plain = FastXML(n_estimators=3, C=10.0).fit(*problem)
     double = FastXML(n_estimators=3, C=10.0, label_gain=2.0).fit(*problem)
-    assert_array_equal(plain.children_, double.children_)
+    assert_array_equal(plain.forest_.children, double.forest_.children)
     scores = [model.decision_function(problem[0]) for model in (plain, double)]
     assert_allclose(2 * (scores[0] + 0.5), scores[1] + 0.5, atol=1e-6)
 
@@ -130,7 +130,7 @@ def test_identical_rows_share_a_leaf(forest, X):
     Y = np.zeros((30, 3), int)
     Y[:, 0], Y[:10, 1] = 1, 1
     model = forest.fit(X, Y)
-    assert len(model.children_) == model.n_estimators
+    assert len(model.forest_.children) == model.n_estimators
     assert_array_equal(model.predict(X)[:, [0, 2]], [[1, 0]] * 30)
 
 
@@ -144,9 +144,12 @@ def test_a_memory_mapped_model_predicts_the_same(problem, tmp_path):
 
 def test_a_folder_whose_nodes_lead_astray_is_refused(problem, tmp_path):
     model = FastXML(n_estimators=2, C=10.0).fit(*problem)
-    model.children_ = model.children_[::-1].copy()
+    wrong = model.forest_.children[::-1].copy()
+    model.forest_ = model.forest_._replace(children=wrong)
     model.save(tmp_path / "model")
-    with pytest.raises(ArchiveError, match="children_ must follow their parents"):
+    with pytest.raises(
+        ArchiveError, match=r"forest_\.children must follow their parents"
+    ):
         load(tmp_path / "model")
 
 
@@ -205,7 +208,7 @@ def test_unlike_forests_are_not_merged(problem):
     half, third = (
         PfastreXML(n_estimators=1, propensity=p).fit(X, Y) for p in (0.5, 0.3)
     )
-    with pytest.raises(ValueError, match="worth_ differs"):
+    with pytest.raises(ValueError, match="inverse_propensity_ differs"):
         half.merged(third)
     with pytest.raises(TypeError, match="other must be a forest"):
         model.merged(3)
@@ -231,8 +234,8 @@ def test_a_warm_start_refuses_fewer_trees_and_other_data(problem):
 
 def test_a_weight_or_a_share_takes_four_bytes(problem):
     state = FastXML(n_estimators=2, C=10.0).fit(*problem).get_state()
-    for name in ("weight_features_", "weight_bits_", "leaf_labels_", "leaf_steps_"):
-        assert state[name].dtype == np.uint16
+    for name in ("weight_features", "weight_bits", "leaf_labels", "leaf_steps"):
+        assert state[f"forest_.{name}"].dtype == np.uint16
 
 
 def test_more_columns_than_16_bits_can_number_are_kept(problem):
@@ -293,7 +296,7 @@ def test_wrong_weights_are_refused(weight, message, problem):
 
 def test_importances_are_weights_times_rows(problem):
     model = FastXML(n_estimators=2, C=10.0).fit(*problem)
-    expected = model.node_rows_ @ np.abs(model.coef_.toarray())
+    expected = model.forest_.node_rows @ np.abs(model.coef_.toarray())
     assert_allclose(model.feature_importances_, expected / expected.sum(), rtol=1e-5)
     stump = FastXML(n_estimators=1, leaf_size=500).fit(*problem)
     assert_array_equal(stump.feature_importances_, 0)

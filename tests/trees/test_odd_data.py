@@ -27,9 +27,11 @@ def test_a_single_label_is_first_everywhere_and_keeps_its_frequency(forest, rows
     X, Y = rows
     model = clone(forest).fit(X, Y[:, :1])
     assert_array_equal(model.predict_topk(X, k=5).indices, 0)
-    for start, stop in pairwise(model.roots_):  # splits are random: all rank alike
+    for start, stop in pairwise(
+        model.forest_.roots
+    ):  # splits are random: all rank alike
         leaves = model.leaves_[start:stop].toarray()[:, 0]
-        recorded = leaves @ model.node_rows_[start:stop]
+        recorded = leaves @ model.forest_.node_rows[start:stop]
         assert round(recorded) == Y[:, 0].sum()
 
 
@@ -44,7 +46,7 @@ def test_a_label_on_every_row_is_always_predicted(forest, rows):
 def test_identical_rows_end_in_one_leaf_with_their_frequencies(forest, rows):
     _, Y = rows
     model = clone(forest).fit(np.ones((60, 3)), Y)
-    assert len(model.children_) == model.n_estimators
+    assert model.forest_.roots[-1] == model.n_estimators
     assert np.unique(model.decision_function(np.ones((60, 3))), axis=0).shape[0] == 1
 
 
@@ -99,7 +101,7 @@ def test_stored_zeros_change_nothing(forest, rows):
     full = sp.csr_array(np.ones(X.shape, np.float32))
     full.data = X.toarray().ravel()
     plain, stored = (clone(forest).fit(M, Y) for M in (X, full))
-    assert_array_equal(plain.weight_bits_, stored.weight_bits_)
+    assert_array_equal(plain.forest_.weight_bits, stored.forest_.weight_bits)
     assert full.nnz == full.shape[0] * full.shape[1], "the input was changed"
 
 
@@ -108,7 +110,7 @@ def test_stored_zeros_change_nothing(forest, rows):
 def test_weights_of_any_size_count_in_proportion(forest, rows, weight):
     plain = clone(forest).fit(*rows)
     weighed = clone(forest).fit(*rows, sample_weight=np.full(60, weight))
-    assert_array_equal(plain.leaf_steps_, weighed.leaf_steps_)
+    assert_array_equal(plain.forest_.leaf_steps, weighed.forest_.leaf_steps)
     drowned = np.where(np.arange(60) % 2, 1e-320, 1e300)
     half = clone(forest).fit(*rows, sample_weight=drowned)
     assert np.isfinite(half.decision_function(rows[0])).all()

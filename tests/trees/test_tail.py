@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel._kernels.forest import tail as kernels
 from manylabel.lists import Lists
+from manylabel.persistence import records
 from manylabel.trees import _tail
 from manylabel.trees._grower import Plan
 from manylabel.trees._tail import Tail, exact_centroids, mean_centroids, unit_rows
@@ -30,7 +31,7 @@ def plans(draw, most_rows=30):
         weight=np.ones(n_rows),
         mass=rng.random(n_rows) + 0.5 if draw(st.booleans()) else np.ones(n_rows),
         cost=1.0,
-        bias=draw(st.sampled_from([0.0, 1.0])),
+        bias=draw(st.sampled_from([0.0, 0.4, 1.0, 2.5])),
         leaf_size=10,
         labels_per_leaf=10,
     )
@@ -101,7 +102,8 @@ def test_a_centroid_may_stand_by_label_or_by_feature(plan, most_own, seed):
     usual = Tail.of(points)
     with patch.object(_tail, "MOST_OWN", most_own):
         other = Tail.of(points)
-    other.check()
+    sizes = {"n_features": plan.X.shape[1], "n_labels": n_labels}
+    records.check(other, "tail_", sizes)
     assert_array_equal(other.csr().toarray(), usual.csr().toarray())
     for lists in (whole, some):
         found, expected = (

@@ -45,7 +45,15 @@ def learn(data, rows, bounds, cost, rules, learnt):
     for g in range(bounds.shape[0]):
         most_rows = max(most_rows, bounds[g, 2] - bounds[g, 0])
         most_values = max(most_values, _n_values(data, rows, bounds[g]))
-    local = node.workspace(most_rows, data.n_features, 0, most_values, 0)
+    most = min(data.n_features, most_values) + 1
+    local = node.NodeColumns(
+        np.empty(most, np.int64),
+        np.full(data.n_features, -1, np.int32),
+        np.empty(most + 1, np.int64),
+        np.empty(most_values + most_rows, np.int32),
+        np.empty(most_values + most_rows, np.float32),
+        np.empty(most_rows, np.int64),
+    )
     space = budget.workspace(
         most_rows,
         min(data.n_features, most_values),
@@ -60,13 +68,19 @@ def learn(data, rows, bounds, cost, rules, learnt):
             side[r - start] = 1 if r < middle else -1
         n_features = node.gather_columns(data, rows, start, end, local)
         columns = Columns(
-            *(end - start, n_features, local.c_indptr, local.c_indices, local.c_data)
+            *(end - start, n_features, local.indptr, local.indices, local.data)
         )
         own = cost[used : used + end - start].reshape((1, end - start))
         used += end - start
         result = budget.solve(columns, side, own, rules, space)
         learnt.intercept[g] = space.free[0, 0]
         _store(g, result.n_features, local.features, space, learnt)
+
+
+@allocating_kernel
+def gather_columns(data, rows, local):
+    """Sort the features of rows by column; return how many there are."""
+    return node.gather_columns(data, rows, 0, rows.shape[0], local)
 
 
 @allocating_kernel

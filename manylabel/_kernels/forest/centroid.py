@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import allocating_kernel, inner
 from manylabel._kernels.csr import stretch
 
 MAX_STEPS, MAX_HALVINGS = 100, 20
@@ -70,7 +70,7 @@ def climb(
             break
 
 
-@allocating_kernel
+@inner
 def _step(nearness, square, has, mass, p, steepness, weight):
     """Write the weights u of the rows; those that hardly count are 0."""
     total = 0.0
@@ -84,7 +84,7 @@ def _step(nearness, square, has, mass, p, steepness, weight):
             weight[i] = 0.0
 
 
-@allocating_kernel
+@inner
 def _likelihood(nearness, size, along, square, has, mass, p, steepness):
     """Return the log-likelihood (equation 43) after a step of some size."""
     total = 0.0
@@ -99,13 +99,13 @@ def _likelihood(nearness, size, along, square, has, mass, p, steepness):
     return total
 
 
-@allocating_kernel
+@inner
 def _share(exponent):
     """Return 1 / (1 + exp(exponent)), however large."""
     return 1.0 / (1.0 + math.exp(min(exponent, 700.0)))
 
 
-@allocating_kernel
+@inner
 def _add_rows(weight, x_indptr, x_indices, x_data, out):
     """Add the rows, each times its weight."""
     for i in range(weight.shape[0]):
@@ -114,7 +114,7 @@ def _add_rows(weight, x_indptr, x_indices, x_data, out):
                 out[np.uintp(x_indices[q])] += weight[i] * x_data[q]
 
 
-@allocating_kernel
+@inner
 def _multiply(x_indptr, x_indices, x_data, vector, out):
     """Write the product of each row with a vector."""
     for i in range(out.shape[0]):

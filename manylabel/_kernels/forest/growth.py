@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from manylabel._kernels import rng, topk
-from manylabel._kernels._jit import allocating_kernel
-from manylabel._kernels.csr import stretch
+from manylabel._kernels._jit import inner, kernel
+from manylabel._kernels.csr import FULL, split_rows, stretch
 from manylabel._kernels.forest import node, partition
 from manylabel._kernels.forest import quantization as short
 from manylabel._kernels.linear import separator
-
-FULL = 4  # one in so many features has a weight: all are kept
+from manylabel._kernels.sorting import sort_pairs
 
 
 class Data(NamedTuple):
@@ -57,117 +56,118 @@ class Tree(NamedTuple):
     leaf_data: Any  # share of the rows that have the label, in steps
 
 
-class Workspace(NamedTuple):
-    """Memory that every node uses again."""
+class Nursery(NamedTuple):
+    """What the growth of every node uses again."""
 
-    local: Any  # of ``node``
-    sides: Any  # of ``partition``
-    solver: Any  # of ``separator``
+    labels: Any  # :class:`node.NodeLabels`
+    columns: Any  # :class:`node.NodeColumns`
+    sides: Any  # :class:`partition.Sides`
+    newton: Any  # :class:`separator.Newton`
     score: Any  # (n_rows,) of the separator
-    kept: Any  # (n_features,) columns of the separator's weights
+    features: Any  # (n_features,) that have a weight, and the column of each
+    kept: Any  # (n_features,)
+    chosen: Any  # (n_labels,) numbers of the labels of a leaf
     passed: Any  # (n_rows,) rows on their way to the second child
     dense: Any  # (n_features,) weights of a separator; 0 between nodes
 
 
-@allocating_kernel
-def grow(data, tree, n_done, n_nodes, state):
+def make_nursery(data):
+    """Return what the growth of a tree on some data needs."""
+    n_rows, n_labels = len(data.mass), len(data.gain)
+    n_values = len(data.x_data)
+    n_columns = min(data.n_features, n_values)
+    return Nursery(
+        node.make_labels(n_rows, n_labels, len(data.y_indices)),
+        node.make_columns(n_rows, data.n_features, n_values),
+        partition.make_sides(n_rows, n_labels),
+        separator.make_newton(n_rows, n_columns + 1),
+        np.empty(n_rows),
+        *np.empty((2, n_columns), np.int64),
+        np.empty(n_labels, np.int32),
+        np.empty(n_rows, np.int64),
+        np.zeros(data.n_features),
+    )
+
+
+@kernel
+def grow(data, tree, n_done, n_nodes, state, nursery):
     """Grow the tree from node ``n_done`` on; return nodes done and nodes known.
 
     Stops early when the next separator might not fit into ``tree.w_data``: the caller
     then makes room and calls again. To start, there is node 0 with all rows. A stub is
     a leaf that keeps nothing: a branch grown elsewhere can take its place.
     """
-    space = _workspace(data, tree)
+    rows, bounds, sides, found = tree.rows, tree.bounds, nursery.sides, nursery.columns
+    local = nursery.labels
     while n_done < n_nodes:
-        start, end = tree.bounds[n_done, 0], tree.bounds[n_done, 1]
-        used = tree.w_indptr[n_done]
-        if used + _most_weights(data, tree, start, end) > tree.w_data.shape[0]:
+        start, end = bounds[n_done, 0], bounds[n_done, 1]
+        used, n_values = tree.w_indptr[n_done], 0
+        for r in range(start, end):
+            n_values += data.x_indptr[rows[r] + 1] - data.x_indptr[rows[r]]
+        if FULL * n_values > data.n_features:  # all might be kept
+            n_values = data.n_features
+        if used + n_values > tree.w_data.shape[0]:
             break
         tree.children[n_done], tree.intercept[n_done] = 0, 0.0
         tree.w_indptr[n_done + 1] = used
         tree.leaf_indptr[n_done + 1] = tree.leaf_indptr[n_done]
-        middle = start
+        n_rows, middle = min(end - start, data.most_rows), start
+        last, n_positive = start + n_rows, 0
         if end - start > max(data.leaf_size, data.stub_rows):
-            middle = _split(data, tree, n_done, state, space)
+            if n_rows < end - start:
+                _draw_rows(rows, start, end, n_rows, state)
+            n_labels = node.gather_labels(data, rows, start, last, local)
+            labels = partition.Labels(
+                *(n_rows, n_labels, local.indptr, local.indices),
+                *(local.weight, local.gain),
+            )
+            n_positive = partition.split(labels, data.discount, state, sides)
+        if 0 < n_positive < n_rows:
+            n_features = node.gather_columns(data, rows, start, last, found)
+            columns = separator.Columns(
+                *(n_rows, n_features + 1, found.indptr, found.indices, found.data)
+            )
+            cost = data.cost * (end - start) / n_rows  # of those drawn, for all
+            separator.solve(
+                *(columns, sides.side, local.mass, cost, separator.TOLERANCE),
+                *(separator.MAX_NEWTON, state, nursery.newton),
+            )
+            middle = _send_rows(data, tree, n_done, n_features, columns, nursery)
         if start < middle < end:
             tree.children[n_done] = n_nodes
-            tree.bounds[n_nodes, 0], tree.bounds[n_nodes, 1] = start, middle
-            tree.bounds[n_nodes + 1, 0], tree.bounds[n_nodes + 1, 1] = middle, end
+            bounds[n_nodes, 0], bounds[n_nodes, 1] = start, middle
+            bounds[n_nodes + 1, 0], bounds[n_nodes + 1, 1] = middle, end
             n_nodes += 2
         elif end - start > data.stub_rows:
-            _fill_leaf(data, tree, n_done, space)
+            _fill_leaf(data, tree, n_done, local, sides.lead, nursery.chosen)
         n_done += 1
     return n_done, n_nodes
 
 
-@allocating_kernel
-def _workspace(data, tree):
-    n_rows, n_labels = tree.rows.shape[0], data.gain.shape[0]
-    n_values, n_known = data.x_data.shape[0], data.y_indices.shape[0]
-    return Workspace(
-        node.workspace(n_rows, data.n_features, n_labels, n_values, n_known),
-        partition.workspace(n_rows, n_labels),
-        separator.workspace(n_rows, min(data.n_features, n_values) + 1),
-        np.empty(n_rows),
-        np.empty(min(data.n_features, n_values), np.int64),
-        np.empty_like(tree.rows),
-        np.zeros(data.n_features),
-    )
+@inner
+def _draw_rows(rows, start, end, n_drawn, state):
+    """Bring some rows of a stretch, drawn at random, to its front.
 
-
-@allocating_kernel
-def _most_weights(data, tree, start, end):
-    """Return how many weights the separator of a node can have at most."""
-    n_values = 0
-    for r in range(start, end):
-        row = tree.rows[r]
-        n_values += data.x_indptr[row + 1] - data.x_indptr[row]
-    return data.n_features if _is_full(data, n_values) else n_values
-
-
-@allocating_kernel
-def _is_full(data, n_weights):
-    """Return whether a node of so many weights keeps its zeros too.
-
-    Then a row finds the weights of its own features by number, and need not pass the
-    others: the few nodes at the top, which have most of the weights on its way.
+    A large node learns from these: so a level of large nodes costs little more than to
+    route the rows.
     """
-    return FULL * n_weights > data.n_features
+    for r in range(start, start + n_drawn):
+        other = r + rng.next_below(state, end - r)
+        rows[r], rows[other] = rows[other], rows[r]
 
 
-@allocating_kernel
-def _split(data, tree, n_done, state, space):
-    """Separate the rows of a node; return where those of the second child start.
+@inner
+def _send_rows(data, tree, n_done, n_features, columns, nursery):
+    """Store the separator and send the rows; return where the second child starts.
 
-    When all rows go one way, that is an end of the node's stretch. A large node learns
-    from some rows, drawn at random: so a level of large nodes costs little more than
-    to route the rows.
+    When all rows go one way, that is an end of the node's stretch, and it keeps no
+    separator.
     """
     start, end = tree.bounds[n_done, 0], tree.bounds[n_done, 1]
-    local, n_rows = space.local, min(end - start, data.most_rows)
-    if n_rows < end - start:
-        _draw_rows(tree.rows, start, end, n_rows, state)
-    last = start + n_rows
-    n_labels = node.gather_labels(data, tree.rows, start, last, local)
-    labels = partition.Labels(
-        *(n_rows, n_labels, local.y_indptr, local.y_indices, local.weight, local.gain)
-    )
-    n_positive = partition.split(labels, data.discount, state, space.sides)
-    if n_positive == 0 or n_positive == n_rows:
-        return start
-    n_features = node.gather_columns(data, tree.rows, start, last, local)
-    columns = separator.Columns(
-        *(n_rows, n_features + 1, local.c_indptr, local.c_indices, local.c_data)
-    )
-    cost = data.cost * (end - start) / n_rows  # of those drawn, for all
-    separator.solve(
-        *(columns, space.sides.side, local.mass, cost, separator.TOLERANCE),
-        *(separator.MAX_NEWTON, state, space.solver),
-    )
-    used = _store_weights(data, tree, n_done, n_features, columns, space)
-    if last < end:
-        _score_rest(data, tree, n_done, used, last, space)
-    middle = _send_rows(tree, start, end, space)
+    used = _store_weights(data, tree, n_done, n_features, columns, nursery)
+    if start + columns.n_rows < end:
+        _score_rest(data, tree, n_done, used, start + columns.n_rows, nursery)
+    middle = split_rows(tree.rows, start, end, nursery.score, nursery.passed)
     if start < middle < end:
         tree.w_indptr[n_done + 1] = used
     else:
@@ -175,99 +175,76 @@ def _split(data, tree, n_done, state, space):
     return middle
 
 
-@allocating_kernel
-def _draw_rows(rows, start, end, n_drawn, state):
-    """Bring some rows of a stretch, drawn at random, to its front."""
-    for r in range(start, start + n_drawn):
-        other = r + rng.next_below(state, end - r)
-        rows[r], rows[other] = rows[other], rows[r]
-
-
-@allocating_kernel
-def _store_weights(data, tree, n_done, n_features, columns, space):
+@inner
+def _store_weights(data, tree, n_done, n_features, columns, nursery):
     """Write the weights, and the rows' scores by them; return the weights' end.
 
     Scores take the weights as they are stored and sum them by ascending feature, as the
-    router does, so a training row meets its leaf again.
+    router does, so a training row meets its leaf again. Of a fuller node all weights
+    are kept: then a row finds those of its own features by number.
     """
-    weights, score, used = space.solver.weights, space.score, tree.w_indptr[n_done]
-    features, kept, n_kept = space.local.features, space.kept, 0
+    weights, score, used = nursery.newton.weights, nursery.score, tree.w_indptr[n_done]
+    features, kept, n_kept = nursery.features, nursery.kept, np.int64(0)
     intercept = np.float32(weights[n_features] * data.bias)
     tree.intercept[n_done] = intercept
     for i in range(columns.n_rows):
         score[i] = intercept
     for n in range(n_features):
         if short.lengthened(short.shortened(weights[n])) != np.float32(0.0):
-            kept[n_kept] = n
+            features[n_kept], kept[n_kept] = nursery.columns.features[n], n
             n_kept += 1
-    order, is_full = np.argsort(features[kept[:n_kept]]), _is_full(data, n_kept)
+    sort_pairs(features, kept, 0, n_kept)
+    is_full = FULL * n_kept > data.n_features
     for feature in range(data.n_features if is_full else 0):
         tree.w_indices[used + feature], tree.w_data[used + feature] = feature, 0
     for n in range(n_kept):
-        column = kept[order[n]]
-        stored = short.shortened(weights[column])
-        place = used + (features[column] if is_full else n)
-        tree.w_indices[place], tree.w_data[place] = features[column], stored
+        column, stored = kept[n], short.shortened(weights[kept[n]])
+        place = used + (features[n] if is_full else n)
+        tree.w_indices[place], tree.w_data[place] = features[n], stored
         weight = np.float64(short.lengthened(stored))
         for p in range(columns.indptr[column], columns.indptr[column + 1]):
             score[np.uintp(columns.indices[p])] += weight * columns.data[p]
     return used + (data.n_features if is_full else n_kept)
 
 
-@allocating_kernel
-def _score_rest(data, tree, n_done, used, first, space):
+@inner
+def _score_rest(data, tree, n_done, used, first, nursery):
     """Write the scores of the rows of a node from ``first`` on, also by feature."""
     start, end = tree.bounds[n_done, 0], tree.bounds[n_done, 1]
-    dense = space.dense
+    dense = nursery.dense
     for p in range(tree.w_indptr[n_done], used):
         dense[np.uintp(tree.w_indices[p])] = short.lengthened(tree.w_data[p])
     for r in range(first, end):
         score = np.float64(tree.intercept[n_done])
         for p in stretch(data.x_indptr, tree.rows[r]):
             score += data.x_data[p] * dense[np.uintp(data.x_indices[p])]
-        space.score[r - start] = score
+        nursery.score[r - start] = score
     for p in range(tree.w_indptr[n_done], used):
         dense[np.uintp(tree.w_indices[p])] = 0.0
 
 
-@allocating_kernel
-def _send_rows(tree, start, end, space):
-    """Bring the rows of score 0 or more to the front; return where the others start."""
-    middle, n_passed = start, 0
-    for r in range(start, end):
-        if space.score[r - start] >= 0.0:
-            tree.rows[middle] = tree.rows[r]
-            middle += 1
-        else:
-            space.passed[n_passed] = tree.rows[r]
-            n_passed += 1
-    for n in range(n_passed):
-        tree.rows[middle + n] = space.passed[n]
-    return middle
-
-
-@allocating_kernel
-def _fill_leaf(data, tree, n_done, space):
+@inner
+def _fill_leaf(data, tree, n_done, local, gain, chosen):
     """Keep the labels of the largest mean gain among the rows of a leaf."""
-    start, end = tree.bounds[n_done, 0], tree.bounds[n_done, 1]
-    local, gain, total = space.local, space.sides.lead, 0.0
+    start, end, total = tree.bounds[n_done, 0], tree.bounds[n_done, 1], 0.0
     n_labels = node.gather_labels(data, tree.rows, start, end, local)
     for n in range(n_labels):
         gain[n] = 0.0
     for i in range(end - start):
         total += local.mass[i]
-        for p in range(local.y_indptr[i], local.y_indptr[i + 1]):
-            gain[local.y_indices[p]] += local.mass[i]
+        for p in range(local.indptr[i], local.indptr[i + 1]):
+            gain[local.indices[p]] += local.mass[i]
     for n in range(n_labels):
         gain[n] *= local.gain[n] / total
-    kept = np.arange(n_labels)
-    if n_labels > data.labels_per_leaf:
-        kept = kept[: data.labels_per_leaf]
-        topk.best_positions(gain[:n_labels], data.labels_per_leaf, kept)
-        kept.sort()
+    n_kept, is_cut = n_labels, n_labels > data.labels_per_leaf
+    if is_cut:
+        n_kept = topk.best_positions(gain[:n_labels], data.labels_per_leaf, chosen)
+    for n in range(n_kept if is_cut else 0):  # all gains are positive: this marks them
+        gain[chosen[n]] = -gain[chosen[n]]
     used = tree.leaf_indptr[n_done]
-    for n in range(kept.shape[0]):
-        share = gain[kept[n]] / local.gain[kept[n]]
-        tree.leaf_indices[used + n] = local.labels[kept[n]]
-        tree.leaf_data[used + n] = short.steps(share)
-    tree.leaf_indptr[n_done + 1] = used + kept.shape[0]
+    for n in range(n_labels):
+        if not is_cut or gain[n] < 0.0:
+            tree.leaf_indices[used] = local.labels[n]
+            tree.leaf_data[used] = short.steps(abs(gain[n]) / local.gain[n])
+            used += 1
+    tree.leaf_indptr[n_done + 1] = used

@@ -15,11 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels import rng
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner
 from manylabel._kernels.csr import stretch
+from manylabel._kernels.sorting import sort
 
 LEAST_GAIN = 1e-6  # of the mean over rows; less ends the alternation
-LABEL_BITS = np.uint64(0xFFFFFFFF)
+LABEL_BITS, LARGEST = np.int64(0xFFFFFFFF), np.int64(0x7FFFFFFF)
 MOST_MOVES = 8  # a key, before insertion gives up
 
 
@@ -34,8 +35,8 @@ class Labels(NamedTuple):
     gain: object  # (n_labels,) of the label
 
 
-class Workspace(NamedTuple):
-    """Memory that is used again for every node."""
+class Sides(NamedTuple):
+    """The side of each row, and the ranking of the labels on each side."""
 
     side: object  # (n_rows,) +1 or -1: the result
     mass: object  # (2, n_labels) by side: gain times the weights of the label's rows
@@ -44,35 +45,34 @@ class Workspace(NamedTuple):
     keys: object  # (n_labels,) numbers that sort as the ranking
 
 
-@allocating_kernel
-def workspace(n_rows, n_labels):
-    """Return memory for nodes of up to this size."""
+def make_sides(n_rows, n_labels):
+    """Return sides for nodes of up to this size."""
     mass, lead = np.empty((2, n_labels)), np.empty(n_labels)
-    order, keys = np.empty((2, n_labels), np.int32), np.empty(n_labels, np.uint64)
-    return Workspace(np.empty(n_rows, np.int8), mass, lead, order, keys)
+    order, keys = np.empty((2, n_labels), np.int32), np.empty(n_labels, np.int64)
+    return Sides(np.empty(n_rows, np.int8), mass, lead, order, keys)
 
 
-@allocating_kernel
-def split(labels, discount, state, space):
-    """Put the rows on two sides in ``space.side``; return how many are on +1."""
+@inner
+def split(labels, discount, state, sides):
+    """Put the rows on two sides in ``sides.side``; return how many are on +1."""
     for i in range(labels.n_rows):
         odd = rng.next_uint64(state) >> np.uint64(63)
-        space.side[i] = 1 if odd else -1
+        sides.side[i] = 1 if odd else -1
     for label in range(labels.n_labels):
-        space.order[0, label], space.order[1, label] = label, label
+        sides.order[0, label], sides.order[1, label] = label, label
     last = -np.inf
     while True:
-        objective = rank_labels(labels, discount, space)
-        n_positive = choose_sides(labels, space)
+        objective = rank_labels(labels, discount, sides)
+        n_positive = choose_sides(labels, sides)
         if not objective - last >= LEAST_GAIN:  # true of NaN too: it must end
             return n_positive
         last = objective
 
 
-@allocating_kernel
-def rank_labels(labels, discount, space):
+@inner
+def rank_labels(labels, discount, sides):
     """Rank the labels of each side, into ``lead``; return the mean objective."""
-    mass, lead, gain, side = space.mass, space.lead, labels.gain, space.side
+    mass, lead, gain, side = sides.mass, sides.lead, labels.gain, sides.side
     for label in range(labels.n_labels):
         mass[0, label], mass[1, label], lead[label] = 0.0, 0.0, 0.0
     for i in range(labels.n_rows):
@@ -83,26 +83,43 @@ def rank_labels(labels, discount, space):
     for s in range(2):
         for label in range(labels.n_labels):
             mass[s, label] *= gain[label]
-        _sort_labels(labels.n_labels, s, space)
+        sort_labels(labels.n_labels, s, sides)
         sign = 1.0 - 2.0 * s
         for rank in range(labels.n_labels):
-            label = np.uintp(space.order[s, rank])
+            label = np.uintp(sides.order[s, rank])
             total += mass[s, label] * discount[rank]
             lead[label] += sign * discount[rank] * gain[label]
     return total / labels.n_rows
 
 
-@allocating_kernel
-def _sort_labels(n_labels, s, space):
-    """Sort ``order`` of one side by mass, starting from what it was before."""
-    mass, order, keys, n_ranked = space.mass, space.order, space.keys, 0
+@inner
+def sort_labels(n_labels, s, sides):
+    """Sort ``order`` of one side by mass, starting from what it was before.
+
+    Most rankings differ little from those before, so keys are inserted; if that takes
+    more than a few moves a key, they are sorted. A key is the smaller the larger the
+    mass, then the label: the bits of a positive single sort as it does. Single
+    precision also makes labels equal whose masses differ only by the order in which
+    rows were added.
+    """
+    mass, order, keys, n_ranked = sides.mass, sides.order, sides.keys, np.int64(0)
     for rank in range(n_labels):
-        label = np.uintp(order[s, rank])
+        label = np.int64(order[s, rank])
         if mass[s, label] > 0.0:
-            keys[n_ranked] = _key(mass[s, label], label)
+            bits = np.int64(np.float32(mass[s, label]).view(np.int32))
+            keys[n_ranked] = ((LARGEST - bits) << np.int64(32)) | label
             n_ranked += 1
-    if not _insertion_sort(keys, n_ranked):
-        keys[:n_ranked].sort()
+    moves_left, end = MOST_MOVES * n_ranked, 1
+    while end < n_ranked and moves_left >= 0:
+        key, place = keys[end], end
+        while place > 0 and keys[place - 1] > key:
+            keys[place] = keys[place - 1]
+            place -= 1
+        keys[place] = key
+        moves_left -= end - place
+        end += 1
+    if moves_left < 0:
+        sort(keys, 0, n_ranked)
     for rank in range(n_ranked):
         order[s, rank] = np.int32(keys[rank] & LABEL_BITS)
     for label in range(n_labels):
@@ -111,46 +128,15 @@ def _sort_labels(n_labels, s, space):
             n_ranked += 1
 
 
-@allocating_kernel
-def _insertion_sort(keys, n):
-    """Sort the first ``n`` keys if they nearly are; return whether it was done.
-
-    Most rankings differ little from those before. If it takes more than a few moves a
-    key, the keys are left as they are by then, none lost.
-    """
-    moves_left = MOST_MOVES * n
-    for end in range(1, n):
-        key, place = keys[end], end
-        while place > 0 and keys[place - 1] > key:
-            keys[place] = keys[place - 1]
-            place -= 1
-        keys[place] = key
-        moves_left -= end - place
-        if moves_left < 0:
-            return False
-    return True
-
-
-@allocating_kernel
-def _key(mass, label):
-    """Return a number that is the smaller the larger the mass, then the label.
-
-    The bits of a positive single sort as it does. Single precision also makes labels
-    equal whose masses differ only by the order in which rows were added.
-    """
-    bits = np.uint64(np.float32(mass).view(np.uint32))
-    return ((LABEL_BITS - bits) << np.uint64(32)) | np.uint64(label)
-
-
-@allocating_kernel
-def choose_sides(labels, space):
+@inner
+def choose_sides(labels, sides):
     """Put each row on its better side, or leave it; return how many are on +1."""
     n_positive = 0
     for i in range(labels.n_rows):
         better = 0.0
         for p in stretch(labels.indptr, i):
-            better += space.lead[np.uintp(labels.indices[p])]
+            better += sides.lead[np.uintp(labels.indices[p])]
         if better != 0.0 and labels.weight[i] > 0.0:
-            space.side[i] = 1 if better > 0.0 else -1
-        n_positive += space.side[i] > 0
+            sides.side[i] = 1 if better > 0.0 else -1
+        n_positive += sides.side[i] > 0
     return n_positive

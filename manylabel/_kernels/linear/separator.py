@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels import rng
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner
 from manylabel._kernels.csr import stretch
 
 TOLERANCE = 0.01  # of the sum of violations, against the first
@@ -37,8 +37,8 @@ class Columns(NamedTuple):
     data: object
 
 
-class Workspace(NamedTuple):
-    """Memory that is used again for every problem; what is larger stays unused."""
+class Newton(NamedTuple):
+    """Where Newton's method is; serves every problem that is no larger."""
 
     weights: object  # (n_columns,) w: the result
     target: object  # (n_columns,) w + d, where the quadratic model leads
@@ -56,51 +56,36 @@ class Workspace(NamedTuple):
     small: object  # (n_rows,) exp(-|margin|) after that step
 
 
-@allocating_kernel
-def workspace(n_rows, n_columns):
-    """Return memory for problems of up to this size."""
-    return Workspace(
-        np.empty(n_columns),
-        np.empty(n_columns),
-        np.empty(n_columns),
-        np.empty(n_columns),
-        np.empty(n_columns, np.int64),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(n_rows),
-    )
+def make_newton(n_rows, n_columns):
+    """Return arrays for problems of up to this size."""
+    order = np.empty(n_columns, np.int64)
+    return Newton(*np.empty((4, n_columns)), order, *np.empty((9, n_rows)))
 
 
-@allocating_kernel
-def solve(columns, side, mass, cost, tolerance, max_newton, state, space):
-    """Write the weights that separate the sides into ``space.weights``.
+@inner
+def solve(columns, side, mass, cost, tolerance, max_newton, state, newton):
+    """Write the weights that separate the sides into ``newton.weights``.
 
     Rows cost ``cost`` times their ``mass``, but for a factor that makes both sides, +1
     and -1 in ``side``, weigh as much as all rows would.
     """
-    _start(columns, side, mass, cost, space)
+    _start(columns, side, mass, cost, newton)
     inner_tolerance, largest, first = 1.0, np.inf, 0.0
     for step in range(max_newton):
-        n_live, total, next_largest = _gradients(columns, largest, space)
+        n_live, total, next_largest = _gradients(columns, largest, newton)
         if step == 0:
             first = total
         if total <= tolerance * first:
             break
         bound = inner_tolerance * first
-        if _minimise_model(columns, n_live, bound, state, space) == 1:
+        if _minimise_model(columns, n_live, bound, state, newton) == 1:
             inner_tolerance *= 0.25
-        _line_search(columns, side, space)
+        _line_search(columns, side, newton)
         largest = next_largest
 
 
-@allocating_kernel
-def _start(columns, side, mass, cost, space):
+@inner
+def _start(columns, side, mass, cost, newton):
     """Set the state of w = 0."""
     n_rows, positive, negative = columns.n_rows, 0.0, 0.0
     for i in range(n_rows):
@@ -111,21 +96,26 @@ def _start(columns, side, mass, cost, space):
     total = cost * (positive + negative)
     for i in range(n_rows):
         c = mass[i] * total / (positive if side[i] > 0 else negative)
-        space.cost[i], space.margin[i], space.loss[i] = c, 0.0, np.log(2.0)
-        space.slope[i], space.bend[i] = -side[i] * c / 2, c / 4
+        newton.cost[i], newton.margin[i], newton.loss[i] = c, 0.0, np.log(2.0)
+        newton.slope[i], newton.bend[i] = -side[i] * c / 2, c / 4
     for j in range(columns.n_columns):
-        space.weights[j], space.target[j] = 0.0, 0.0
+        newton.weights[j], newton.target[j] = 0.0, 0.0
 
 
-@allocating_kernel
-def _gradients(columns, largest, space):
+@inner
+def _gradients(columns, largest, newton):
     """Set gradient and curvature of the live columns, and list these in ``order``.
 
     Return how many live, and the sum and the largest of their violations. A zero
     weight that is far from moving, by the ``largest`` violation before, is left out.
     """
     indptr, indices, data = columns.indptr, columns.indices, columns.data
-    slope, bend, order, weights = space.slope, space.bend, space.order, space.weights
+    slope, bend, order, weights = (
+        newton.slope,
+        newton.bend,
+        newton.order,
+        newton.weights,
+    )
     n_live, total, next_largest = 0, 0.0, 0.0
     slack = largest / columns.n_rows
     for j in range(columns.n_columns):
@@ -137,8 +127,8 @@ def _gradients(columns, largest, space):
         for p in stretch(indptr, j):
             x = np.float64(data[p])
             curvature += x * x * bend[np.uintp(indices[p])]
-        space.gradient[j], space.curvature[j] = gradient, curvature
-        wrong = violation(gradient, weights[j])
+        newton.gradient[j], newton.curvature[j] = gradient, curvature
+        wrong = _violation(gradient, weights[j])
         total += wrong
         next_largest = max(next_largest, wrong)
         order[n_live] = j
@@ -146,8 +136,8 @@ def _gradients(columns, largest, space):
     return n_live, total, next_largest
 
 
-@allocating_kernel
-def violation(gradient, weight):
+@inner
+def _violation(gradient, weight):
     """Return how far 0 is from the subgradient of ``|w| + loss`` in one weight."""
     if weight > 0.0:
         return abs(gradient + 1.0)
@@ -156,116 +146,102 @@ def violation(gradient, weight):
     return max(0.0, abs(gradient) - 1.0)
 
 
-@allocating_kernel
-def _minimise_model(columns, n_columns, bound, state, space):
-    """Move ``target`` towards the minimum of the quadratic model; return the passes."""
+@inner
+def _minimise_model(columns, n_columns, bound, state, newton):
+    """Move ``target`` towards the minimum of the quadratic model; return the passes.
+
+    In a pass each live column takes the clipped step to the minimum of the model in its
+    weight. That no column violates more than ``bound`` is believed only when none is
+    left out.
+    """
+    indptr, indices, data = columns.indptr, columns.indices, columns.data
+    order, target, force = newton.order, newton.target, newton.force
+    move, bend = newton.move, newton.bend
     for i in range(columns.n_rows):
-        space.move[i], space.force[i] = 0.0, 0.0
+        move[i], force[i] = 0.0, 0.0
     n_live, largest = n_columns, np.inf
     for n_passes in range(1, MAX_PASSES + 1):
-        rng.shuffle(state, space.order, n_live)
-        n_live, total, next_largest = _pass(columns, n_live, largest, space)
+        rng.shuffle(state, order, n_live)
+        total, next_largest, s, slack = 0.0, 0.0, 0, largest / columns.n_rows
+        while s < n_live:
+            j = np.uintp(order[s])
+            weight, curvature = target[j], newton.curvature[j]
+            gradient = newton.gradient[j] + (weight - newton.weights[j]) * RIDGE
+            for p in stretch(indptr, j):
+                gradient += data[p] * force[np.uintp(indices[p])]
+            if weight == 0.0 and abs(gradient) < 1.0 - slack:
+                n_live -= 1
+                order[s], order[n_live] = order[n_live], order[s]
+                continue
+            s += 1
+            wrong = _violation(gradient, weight)
+            total += wrong
+            next_largest = max(next_largest, wrong)
+            step = -weight
+            if gradient + 1.0 < curvature * weight:
+                step = -(gradient + 1.0) / curvature
+            elif gradient - 1.0 > curvature * weight:
+                step = -(gradient - 1.0) / curvature
+            step = min(max(step, -LONGEST_STEP), LONGEST_STEP)
+            if abs(step) < SHORTEST_STEP:
+                continue
+            target[j] += step
+            for p in stretch(indptr, j):
+                i, change = np.uintp(indices[p]), data[p] * step
+                move[i] += change
+                force[i] += bend[i] * change
+        largest = next_largest
         if total > bound:
-            largest = next_largest
-        elif n_live == n_columns:
+            continue
+        if n_live == n_columns:
             return n_passes
-        else:  # believe it only when no column is left out
-            n_live, largest = n_columns, np.inf
+        n_live, largest = n_columns, np.inf
     return MAX_PASSES
 
 
-@allocating_kernel
-def _pass(columns, n_live, largest, space):
-    """Visit the live columns once; return as ``_gradients`` does."""
-    indptr, indices, data = columns.indptr, columns.indices, columns.data
-    order, target, force = space.order, space.target, space.force
-    move, bend = space.move, space.bend
-    total, next_largest, s = 0.0, 0.0, 0
-    slack = largest / columns.n_rows
-    while s < n_live:
-        j = np.uintp(order[s])
-        gradient = space.gradient[j] + (target[j] - space.weights[j]) * RIDGE
-        for p in stretch(indptr, j):
-            gradient += data[p] * force[np.uintp(indices[p])]
-        if target[j] == 0.0 and abs(gradient) < 1.0 - slack:
-            n_live -= 1
-            order[s], order[n_live] = order[n_live], order[s]
-            continue
-        wrong = violation(gradient, target[j])
-        total += wrong
-        next_largest = max(next_largest, wrong)
-        step = newton_step(gradient, space.curvature[j], target[j])
-        s += 1
-        if abs(step) < SHORTEST_STEP:
-            continue
-        target[j] += step
-        for p in stretch(indptr, j):
-            i, change = np.uintp(indices[p]), data[p] * step
-            move[i] += change
-            force[i] += bend[i] * change
-    return n_live, total, next_largest
-
-
-@allocating_kernel
-def newton_step(gradient, curvature, weight):
-    """Return the clipped step to the minimum of the model in one weight."""
-    if gradient + 1.0 < curvature * weight:
-        step = -(gradient + 1.0) / curvature
-    elif gradient - 1.0 > curvature * weight:
-        step = -(gradient - 1.0) / curvature
-    else:
-        step = -weight
-    return min(max(step, -LONGEST_STEP), LONGEST_STEP)
-
-
-@allocating_kernel
-def _line_search(columns, side, space):
+@inner
+def _line_search(columns, side, newton):
     """Halve the step until it decreases the objective enough, then take it, or none."""
-    weights, target, n_rows = space.weights, space.target, columns.n_rows
-    slope, growth = 0.0, 0.0
+    weights, target, n_rows = newton.weights, newton.target, columns.n_rows
+    slope, growth, scale, n_halved = 0.0, 0.0, 1.0, 0
     for j in range(columns.n_columns):
         step = target[j] - weights[j]
         if step != 0.0:
-            slope += space.gradient[j] * step
+            slope += newton.gradient[j] * step
             growth += abs(target[j]) - abs(weights[j])
-    slope, scale = slope + growth, 1.0
-    for _ in range(MAX_HALVINGS):
-        if growth + _loss_change(n_rows, side, scale, space) <= DECREASE * slope:
-            _take_step(columns, side, scale, space)
-            return
-        scale, slope, growth = scale / 2, slope / 2, 0.0
+    slope += growth
+    while not growth + _loss_change(n_rows, side, scale, newton) <= DECREASE * slope:
+        scale, slope, growth, n_halved = scale / 2, slope / 2, 0.0, n_halved + 1
         for j in range(columns.n_columns):
-            if target[j] != weights[j]:
+            if n_halved == MAX_HALVINGS:
+                target[j] = weights[j]
+            elif target[j] != weights[j]:
                 target[j] = (target[j] + weights[j]) / 2
                 growth += abs(target[j]) - abs(weights[j])
+        if n_halved == MAX_HALVINGS:
+            return
     for j in range(columns.n_columns):
-        target[j] = weights[j]
+        weights[j] = target[j]
+    for i in range(n_rows):
+        newton.margin[i] += scale * newton.move[i]
+        margin, small = newton.margin[i], newton.small[i]
+        newton.loss[i] = newton.next_loss[i]
+        share = (1.0 if margin > 0.0 else small) / (1.0 + small)  # sigmoid of margin
+        newton.slope[i] = newton.cost[i] * (share - (1.0 if side[i] > 0 else 0.0))
+        newton.bend[i] = newton.cost[i] * share * (1.0 - share)
 
 
-@allocating_kernel
-def _loss_change(n_rows, side, scale, space):
+@inner
+def _loss_change(n_rows, side, scale, newton):
     """Return by how much the loss grows when the margins move by ``scale * move``."""
     change = 0.0
     for i in range(n_rows):
-        move = scale * space.move[i]
-        margin = space.margin[i] + move
+        move = scale * newton.move[i]
+        margin = newton.margin[i] + move
         small = np.exp(-abs(margin))
         loss = max(margin, 0.0) + np.log(1.0 + small)
-        space.small[i], space.next_loss[i] = small, loss
+        newton.small[i], newton.next_loss[i] = small, loss
         # log(1 + exp(-m)) is log(1 + exp(m)) - m.
-        own = loss - space.loss[i] - (move if side[i] > 0 else 0.0)
-        change += space.cost[i] * own
+        own = loss - newton.loss[i] - (move if side[i] > 0 else 0.0)
+        change += newton.cost[i] * own
     return change
-
-
-@allocating_kernel
-def _take_step(columns, side, scale, space):
-    for j in range(columns.n_columns):
-        space.weights[j] = space.target[j]
-    for i in range(columns.n_rows):
-        space.margin[i] += scale * space.move[i]
-        margin, small = space.margin[i], space.small[i]
-        space.loss[i] = space.next_loss[i]
-        share = (1.0 if margin > 0.0 else small) / (1.0 + small)  # sigmoid of margin
-        space.slope[i] = space.cost[i] * (share - (1.0 if side[i] > 0 else 0.0))
-        space.bend[i] = space.cost[i] * share * (1.0 - share)

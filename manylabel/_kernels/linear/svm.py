@@ -14,12 +14,12 @@ A lane sees the same row orders whatever block it is in, and skips what it alone
 shrunk; so a label's weights have the same bits in any company.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from manylabel._kernels import rng
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner, kernel
 
 ZERO, ONE, INFINITY = np.float32(0.0), np.float32(1.0), np.float32(np.inf)
 
@@ -27,86 +27,87 @@ ZERO, ONE, INFINITY = np.float32(0.0), np.float32(1.0), np.float32(np.inf)
 class Problem(NamedTuple):
     """What all labels share; rows in CSR, the rows of each label in CSC."""
 
-    x_indptr: object
-    x_indices: object
-    x_data: object
-    y_indptr: object
-    y_indices: object
-    bias: object  # value of the constant feature
-    curvature: object  # (n_rows,) |x|^2 + bias^2 + diagonal
-    diagonal: object  # 1 / (2 C)
-    tolerance: object
-    until: object  # passes after which a lane stops
+    x_indptr: Any
+    x_indices: Any
+    x_data: Any
+    y_indptr: Any
+    y_indices: Any
+    bias: Any  # value of the constant feature
+    curvature: Any  # (n_rows,) |x|^2 + bias^2 + diagonal
+    diagonal: Any  # 1 / (2 C)
+    tolerance: Any
 
 
-class Block(NamedTuple):
+class Lanes(NamedTuple):
     """Labels that are solved side by side, one lane each; further lanes stay idle."""
 
-    labels: object
-    weights: object  # (n_features + 1, n_lanes), the intercept last
-    n_iter: object  # (n_lanes,) passes taken, negative once converged
-    alpha: object  # (n_rows, n_lanes) dual variables
-    role: object  # (n_rows, n_lanes) target, or 0 where shrunk or done
-    bound: object  # (n_lanes,) a zero variable with a larger gradient is shrunk
-    order: object  # (n_rows,) rows as they are visited
-    state: object  # (1,) of the random numbers
-    n_live: object  # (n_rows,) lanes whose role is not 0
-    top: object  # (n_lanes,) largest projected gradient of a pass
-    low: object  # (n_lanes,) smallest projected gradient of a pass
-    score: object  # (n_lanes,) w.x of the row at hand
-    step: object  # (n_lanes,) change of alpha * y of the row at hand
+    labels: Any
+    weights: Any  # (n_features + 1, n_lanes), the intercept last
+    n_iter: Any  # (n_lanes,) passes taken, negative once converged
+    alpha: Any  # (n_rows, n_lanes) dual variables
+    role: Any  # (n_rows, n_lanes) target, or 0 where shrunk or done
+    bound: Any  # (n_lanes,) a zero variable with a larger gradient is shrunk
+    order: Any  # (n_rows,) rows as they are visited
+    state: Any  # (1,) of the random numbers
+    n_live: Any  # (n_rows,) lanes whose role is not 0
+    top: Any  # (n_lanes,) largest projected gradient of a pass
+    low: Any  # (n_lanes,) smallest projected gradient of a pass
+    score: Any  # (n_lanes,) w.x of the row at hand
+    step: Any  # (n_lanes,) change of alpha * y of the row at hand
 
 
-@allocating_kernel
-def solve(
-    x_indptr,
-    x_indices,
-    x_data,
-    y_indptr,
-    y_indices,
-    bias,
-    curvature,
-    diagonal,
-    tolerance,
-    until,
-    labels,
-    weights,
-    n_iter,
-    alpha,
-    role,
-    bound,
-    order,
-    state,
-):
-    """Start or go on fitting the SVMs of ``labels`` side by side, in place.
+def make_lanes(labels, n_rows, n_features, n_lanes, seed):
+    """Return the lanes of ``labels`` before the first pass."""
+    return Lanes(
+        labels=labels,
+        weights=np.zeros((n_features + 1, n_lanes), np.float32),
+        n_iter=np.zeros(len(labels), np.int64),
+        alpha=np.zeros((n_rows, n_lanes), np.float32),
+        role=np.zeros((n_rows, n_lanes), np.int8),
+        bound=np.full(n_lanes, INFINITY),
+        order=np.arange(n_rows),
+        state=np.array([seed], np.uint64),
+        n_live=np.zeros(n_rows, np.int64),
+        top=np.empty(n_lanes, np.float32),
+        low=np.empty(n_lanes, np.float32),
+        score=np.empty(n_lanes, np.float32),
+        step=np.empty(n_lanes, np.float32),
+    )
 
-    For the arguments see :class:`Problem` and :class:`Block`. To start, ``weights``,
-    ``n_iter``, ``alpha`` and ``role`` hold zeros, ``bound`` infinity and ``order`` all
-    rows. Lanes that took equally many passes may be put together in other blocks.
+
+@kernel
+def solve(problem, block, until):
+    """Take passes, in place, until each lane has converged or taken ``until`` of them.
+
+    Lanes that took equally many passes may be put together in other blocks.
     """
-    problem = Problem(
-        *(x_indptr, x_indices, x_data, y_indptr, y_indices),
-        *(bias, curvature, diagonal, tolerance, until),
-    )
-    n_live = (role != 0).sum(axis=1)
-    top, low = np.empty_like(bound), np.empty_like(bound)
-    score, step = np.empty_like(bound), np.empty_like(bound)
-    block = Block(
-        *(labels, weights, n_iter, alpha, role, bound, order, state),
-        *(n_live, top, low, score, step),
-    )
+    n_iter, top, low = block.n_iter, block.top, block.low
     going = 0
-    for lane in range(labels.shape[0]):
-        going += _is_open(problem, block, lane)
-        if n_iter[lane] == 0:
-            _set_roles(problem, block, lane, True)
+    for lane in range(block.labels.shape[0]):
+        is_new = n_iter[lane] == 0
+        going += 0 <= n_iter[lane] < until
+        if is_new:
+            _set_roles(problem, block, lane, is_new)
     while going:
-        rng.shuffle(state, order, order.shape[0])
+        rng.shuffle(block.state, block.order, block.order.shape[0])
         _sweep(problem, block)
-        going = _judge_lanes(problem, block)
+        going = 0
+        for lane in range(block.labels.shape[0]):
+            if not 0 <= n_iter[lane] < until:
+                continue
+            n_iter[lane] += 1
+            is_near = top[lane] - low[lane] <= problem.tolerance
+            if not is_near:
+                block.bound[lane] = top[lane] if top[lane] > ZERO else INFINITY
+            elif _set_roles(problem, block, lane, is_near):  # believed on all rows only
+                block.bound[lane] = INFINITY
+            else:
+                n_iter[lane] = -n_iter[lane]
+                _set_roles(problem, block, lane, not is_near)
+            going += 0 <= n_iter[lane] < until
 
 
-@allocating_kernel
+@kernel
 def scores(x_indptr, x_indices, x_data, w_indptr, w_indices, w_data, intercept, out):
     """Write ``X @ W + intercept`` into ``out``, for W by features in CSR.
 
@@ -127,28 +128,23 @@ def scores(x_indptr, x_indices, x_data, w_indptr, w_indices, w_data, intercept, 
                     out[i, np.uintp(w_indices[q])] += value * w_data[q]
 
 
-@allocating_kernel
-def count_large(weights, lanes, threshold, counts):
-    """Count the weights of each lane, intercept apart, that exceed a threshold."""
-    counts[:] = 0
-    for feature in range(weights.shape[0] - 1):
-        for n in range(lanes.shape[0]):
-            counts[n] += abs(weights[feature, lanes[n]]) > threshold
+@kernel
+def collect_large(weights, lanes, threshold, names, place, w_indices, w_data):
+    """Write the weights, intercept apart, that exceed a threshold, as columns (CSC).
 
-
-@allocating_kernel
-def collect_large(weights, lanes, threshold, names, w_indptr, w_indices, w_data):
-    """Write those weights as CSC, one column a lane; ``names`` are the features'."""
-    place = w_indptr[:-1].copy()
+    ``place`` has where each lane starts, and moves up to its end. Without room in
+    ``w_data`` they are only counted. ``names`` are the features'.
+    """
     for feature in range(weights.shape[0] - 1):
         for n in range(lanes.shape[0]):
             weight = weights[feature, lanes[n]]
             if abs(weight) > threshold:
-                w_indices[place[n]], w_data[place[n]] = names[feature], weight
+                if place[n] < w_data.shape[0]:
+                    w_indices[place[n]], w_data[place[n]] = names[feature], weight
                 place[n] += 1
 
 
-@allocating_kernel
+@kernel
 def unit_rows(x_indptr, x_data, out):
     """Write the values of rows scaled to length 1; rows of zeros stay."""
     for i in range(x_indptr.shape[0] - 1):
@@ -158,14 +154,14 @@ def unit_rows(x_indptr, x_data, out):
             out[p] = x_data[p] * scale
 
 
-@allocating_kernel
+@kernel
 def squared_norms(x_indptr, x_data, out):
     """Write the squared length of each row into ``out``."""
     for i in range(out.shape[0]):
         out[i] = _squared_norm(i, x_indptr, x_data)
 
 
-@allocating_kernel
+@inner
 def _squared_norm(i, x_indptr, x_data):
     total = 0.0  # float64: the square of 1e-40 is not 0
     for p in range(x_indptr[i], x_indptr[i + 1]):
@@ -173,44 +169,61 @@ def _squared_norm(i, x_indptr, x_data):
     return total
 
 
-@allocating_kernel
-def _is_open(problem, block, lane):
-    return 0 <= block.n_iter[lane] < problem.until
-
-
-@allocating_kernel
+@inner
 def _sweep(problem, block):
-    """Visit every row that has a live lane, in ``order``.
+    """Visit every row that has a live lane, in ``order``, and take each lane's step.
 
-    Arrays are unpacked once and indexed, never sliced: a slice counts a reference,
-    which costs more than a lane and makes threads wait for each other.
+    Arrays are unpacked once and indexed, never sliced. One short loop for each thing
+    done: a loop over too many arrays at once is not vectorised, because the compiler
+    would have to check that none of them overlap.
     """
     x_indptr, x_indices, x_data = problem.x_indptr, problem.x_indices, problem.x_data
     bias, weights, score, step = problem.bias, block.weights, block.score, block.step
+    role, alpha, bound, top, low = (
+        *(block.role, block.alpha, block.bound),
+        *(block.top, block.low),
+    )
     n_live, last, n_lanes = block.n_live, weights.shape[0] - 1, weights.shape[1]
-    block.top[:], block.low[:] = -INFINITY, INFINITY
-    for i in block.order:
+    for lane in range(n_lanes):
+        top[lane], low[lane] = -INFINITY, INFINITY
+    for k in range(block.order.shape[0]):
+        i = block.order[k]
         if n_live[i] == 0:
             continue
+        scale, start, end = ONE / problem.curvature[i], x_indptr[i], x_indptr[i + 1]
         for lane in range(n_lanes):
             score[lane] = bias * weights[last, lane]
-        start, end = x_indptr[i], x_indptr[i + 1]
         add_scores(start, end, x_indices, x_data, weights, score)
-        n_moved, n_live[i] = _step_row(
-            *(i, ONE / problem.curvature[i], problem.diagonal, score, block.bound),
-            *(block.role, block.alpha, step, block.top, block.low),
-        )
-        if n_moved == 0:
-            continue
+        for lane in range(n_lanes):  # from here on a score is a gradient
+            target = np.float32(role[i, lane])
+            change = alpha[i, lane] * problem.diagonal
+            score[lane] = target * score[lane] - ONE + change
         for lane in range(n_lanes):
-            weights[last, lane] += bias * step[lane]
-        for p in range(start, end):
+            shrink = (alpha[i, lane] == ZERO) & (score[lane] > bound[lane])
+            role[i, lane] = np.int8(0) if shrink else role[i, lane]
+        for lane in range(n_lanes):
+            g, live = score[lane], role[i, lane] != 0
+            projected = min(g, ZERO) if alpha[i, lane] == ZERO else g
+            top[lane] = max(top[lane], projected) if live else top[lane]
+            low[lane] = min(low[lane], projected) if live else low[lane]
+        for lane in range(n_lanes):
+            target, old = np.float32(role[i, lane]), alpha[i, lane]
+            new = max(old - score[lane] * scale, ZERO) if target != ZERO else old
+            step[lane] = (new - old) * target
+            alpha[i, lane] = new
+        n_moved, n_live[i] = 0, 0
+        for lane in range(n_lanes):
+            n_moved += step[lane] != ZERO
+            n_live[i] += role[i, lane] != 0
+        for p in range(start, end if n_moved else start):
             j, value = np.uintp(x_indices[p]), x_data[p]
             for lane in range(n_lanes):
                 weights[j, lane] += value * step[lane]
+        for lane in range(n_lanes if n_moved else 0):
+            weights[last, lane] += bias * step[lane]
 
 
-@allocating_kernel
+@inner
 def add_scores(start, end, x_indices, x_data, weights, out):
     """Add ``w.x`` of one row to every lane of ``out``, four features at a time."""
     p = start
@@ -229,63 +242,7 @@ def add_scores(start, end, x_indices, x_data, weights, out):
         p += 1
 
 
-@allocating_kernel
-def _step_row(i, scale, diagonal, score, bound, role, alpha, step, top, low):
-    """Take each lane's step for row ``i``; return (lanes that moved, lanes live).
-
-    One short loop for each thing done: a loop over too many arrays at once is not
-    vectorised, because the compiler would have to check that none of them overlap.
-    """
-    n_lanes = score.shape[0]
-    gradient = score  # in place
-    for lane in range(n_lanes):
-        target = np.float32(role[i, lane])
-        gradient[lane] = target * score[lane] - ONE + alpha[i, lane] * diagonal
-    for lane in range(n_lanes):
-        shrink = (alpha[i, lane] == ZERO) & (gradient[lane] > bound[lane])
-        role[i, lane] = np.int8(0) if shrink else role[i, lane]
-    for lane in range(n_lanes):
-        g, live = gradient[lane], role[i, lane] != 0
-        projected = min(g, ZERO) if alpha[i, lane] == ZERO else g
-        top[lane] = max(top[lane], projected) if live else top[lane]
-        low[lane] = min(low[lane], projected) if live else low[lane]
-    for lane in range(n_lanes):
-        target, old = np.float32(role[i, lane]), alpha[i, lane]
-        new = max(old - gradient[lane] * scale, ZERO) if target != ZERO else old
-        step[lane] = (new - old) * target
-        alpha[i, lane] = new
-    n_moved, n_live = 0, 0
-    for lane in range(n_lanes):
-        n_moved += step[lane] != ZERO
-        n_live += role[i, lane] != 0
-    return n_moved, n_live
-
-
-@allocating_kernel
-def _judge_lanes(problem, block):
-    """After a pass, finish, restore or go on with each lane; return how many go on.
-
-    A lane whose projected gradients are within the tolerance is checked again on all
-    its rows before it is believed.
-    """
-    n_going = 0
-    for lane in range(block.labels.shape[0]):
-        if not _is_open(problem, block, lane):
-            continue
-        block.n_iter[lane] += 1
-        top, spread = block.top[lane], block.top[lane] - block.low[lane]
-        if spread > problem.tolerance:
-            block.bound[lane] = top if top > ZERO else INFINITY
-        elif _set_roles(problem, block, lane, True):
-            block.bound[lane] = INFINITY
-        else:
-            block.n_iter[lane] = -block.n_iter[lane]
-            _set_roles(problem, block, lane, False)
-        n_going += _is_open(problem, block, lane)
-    return n_going
-
-
-@allocating_kernel
+@inner
 def _set_roles(problem, block, lane, live):
     """Make all rows of a lane live, or none; return how many changed."""
     n_changed = 0

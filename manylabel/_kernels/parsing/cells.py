@@ -9,7 +9,7 @@ the column of the feature, or ``-1 - column`` of the label. Zeros are not stored
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import allocating_kernel, inner
 from manylabel._kernels.parsing.numbers import (
     COMMA,
     NEWLINE,
@@ -77,7 +77,7 @@ def parse_cells(
         progress[AT] = at + 1
 
 
-@allocating_kernel
+@inner
 def parse_dense(text, at, kinds, columns, out, counts):
     """Read ``1,0.5,?``; return the place of the newline or STOP."""
     for attribute in range(kinds.shape[0]):
@@ -91,7 +91,7 @@ def parse_dense(text, at, kinds, columns, out, counts):
     return at
 
 
-@allocating_kernel
+@inner
 def parse_sparse(text, at, kinds, columns, out, counts):
     """Read ``3 1, 7 0.5}``, in order; return the place of the newline or STOP."""
     previous = -1
@@ -114,7 +114,7 @@ def parse_sparse(text, at, kinds, columns, out, counts):
     return at if byte(text, at) == NEWLINE else STOP
 
 
-@allocating_kernel
+@inner
 def parse_cell(text, at, kind, column, out, counts):
     """Store one number; return the place after it and its blanks, or STOP."""
     y_indices, x_indices, x_data, unsure = out
@@ -140,7 +140,7 @@ def parse_cell(text, at, kind, column, out, counts):
     return skip_blanks(text, p)
 
 
-@allocating_kernel
+@inner
 def skip_blanks(text, at):
     """Return the place of the first byte from ``at`` on that is not blank."""
     while is_blank(byte(text, at)):

@@ -6,7 +6,7 @@ the end of the array: a newline is part of no number.
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner
 
 PLUS, COMMA, MINUS, DOT, ZERO, NINE, LOWER_E = 43, 44, 45, 46, 48, 57, 101
 NEWLINE, TAB, RETURN, SPACE = 10, 9, 13, 32
@@ -23,25 +23,25 @@ FAR = 10**9  # integers and exponents stop growing here
 DOUBT = 2.0**-49
 
 
-@allocating_kernel
+@inner
 def byte(text, at):
     """Return ``text[at]``; an unsigned index needs no check for a negative one."""
     return text[np.uint64(at)]
 
 
-@allocating_kernel
+@inner
 def is_blank(character):
     """Tell a space, a tab and the first half of a Windows line end."""
     return character == SPACE or character == TAB or character == RETURN
 
 
-@allocating_kernel
+@inner
 def is_digit(character):
     """Tell 0 to 9."""
     return character >= ZERO and character <= NINE
 
 
-@allocating_kernel
+@inner
 def parse_integer(text, at):
     """Return the integer that starts at ``at`` and its end, or 0 and ``at``."""
     p = at
@@ -57,7 +57,7 @@ def parse_integer(text, at):
     return (-value if negative else value), p
 
 
-@allocating_kernel
+@inner
 def parse_mantissa(text, at):
     """Return the digits at ``at`` as integer, power of ten and end.
 
@@ -83,7 +83,7 @@ def parse_mantissa(text, at):
     return mantissa, power, (p if n_digits else at)
 
 
-@allocating_kernel
+@inner
 def scale(mantissa, power):
     """Return ``mantissa * 10**power`` as float32, and whether that is sure.
 
@@ -105,7 +105,7 @@ def scale(mantissa, power):
     return np.float32(high), np.float32(low) == np.float32(high)
 
 
-@allocating_kernel
+@inner
 def parse_number(text, at):
     """Return the decimal that starts at ``at`` as float32, its end, and if it is sure.
 

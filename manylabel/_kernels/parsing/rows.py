@@ -6,7 +6,7 @@ step over a bad line and go on. ``loose`` text is svmlight's: it may have commen
 ``qid:`` and labels such as ``1.0``, and its blank lines are no rows.
 """
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner, kernel
 from manylabel._kernels.parsing.numbers import (
     COMMA,
     DOT,
@@ -24,7 +24,7 @@ COLON, HASH, LOWER_Q, LOWER_I, LOWER_D = 58, 35, 113, 105, 100
 INFINITY = float("inf")
 
 
-@allocating_kernel
+@kernel
 def parse_rows(
     text,
     loose,
@@ -82,7 +82,7 @@ def parse_rows(
     return FINE
 
 
-@allocating_kernel
+@inner
 def parse_labels(text, at, loose, first, last, indices, n):
     """Read ``1,2,3``; return end, count, verdict and whether the order is wrong."""
     previous, untidy = first - 1, False
@@ -106,7 +106,7 @@ def parse_labels(text, at, loose, first, last, indices, n):
         at = p + 1
 
 
-@allocating_kernel
+@inner
 def parse_features(text, at, loose, first, last, indices, data, n, unsure, n_unsure):
     """Read ``1:0.5 3:2`` up to the newline; return end, counts, verdict and order."""
     previous, untidy = first - 1, False
@@ -135,7 +135,7 @@ def parse_features(text, at, loose, first, last, indices, data, n, unsure, n_uns
         at = q
 
 
-@allocating_kernel
+@inner
 def skip_asides(text, at):
     """Return where the next feature or the newline is, past comments and ``qid:``."""
     while True:
@@ -157,14 +157,14 @@ def skip_asides(text, at):
             at += 1
 
 
-@allocating_kernel
+@inner
 def starts_feature(text, at):
     """Tell if the line starts with ``index:``, that is, has no label."""
     _, p = parse_integer(text, at)
     return byte(text, p) == COLON or byte(text, at) == LOWER_Q
 
 
-@allocating_kernel
+@inner
 def ends_token(character, loose):
     """Tell what may follow a label or a value; a comment only in loose text."""
     comment = loose and character == HASH

@@ -6,11 +6,12 @@ them, at least twice as many as there are hashes. The caller makes room beforeha
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner, kernel
+from manylabel._kernels.sorting import sort
 from manylabel._kernels.text.words import spell
 
 
-@allocating_kernel
+@inner
 def _slot(hashed, slots, keys):
     """Return the slot of a hash, or the empty slot where it would be."""
     mask = np.uint64(slots.shape[0] - 1)
@@ -20,7 +21,7 @@ def _slot(hashed, slots, keys):
     return at
 
 
-@allocating_kernel
+@kernel
 def number(hashes, slots, keys, n_known, numbers):
     """Write the number of each hash, entering new ones; return how many are known."""
     for i in range(hashes.shape[0]):
@@ -33,51 +34,52 @@ def number(hashes, slots, keys, n_known, numbers):
     return n_known
 
 
-@allocating_kernel
+@kernel
 def enter(keys, n_known, slots):
     """Put the first hashes of ``keys``, all different, into an empty table."""
     for i in range(n_known):
         slots[_slot(keys[i], slots, keys)] = i
 
 
-@allocating_kernel
+@kernel
 def look_up(hashes, slots, keys, numbers):
     """Write the number of each hash, -1 if it is not known."""
     for i in range(hashes.shape[0]):
         numbers[i] = slots[_slot(hashes[i], slots, keys)]
 
 
-@allocating_kernel
+@kernel
 def count(g_indptr, numbers, x_indptr, x_indices, x_data):
     """Write the numbers of each row, sorted, and how often each occurs there.
 
     Those below 0 are left out. Returns how many entries there are.
     """
-    n = 0
+    n = np.int64(0)
     x_indptr[0] = 0
     for i in range(g_indptr.shape[0] - 1):
-        begin = n
-        row = np.sort(numbers[g_indptr[i] : g_indptr[i + 1]])
-        for j in range(row.shape[0]):
-            if row[j] < 0:
-                continue
-            if n > begin and x_indices[n - 1] == row[j]:
+        begin, end = n, n
+        for j in range(g_indptr[i], g_indptr[i + 1]):
+            x_indices[end] = numbers[j]
+            end += numbers[j] >= 0
+        sort(x_indices, begin, end)
+        for j in range(begin, end):
+            if n > begin and x_indices[n - 1] == x_indices[j]:
                 x_data[n - 1] += np.float32(1)
             else:
-                x_indices[n], x_data[n] = row[j], np.float32(1)
+                x_indices[n], x_data[n] = x_indices[j], np.float32(1)
                 n += 1
         x_indptr[i + 1] = n
     return n
 
 
-@allocating_kernel
+@kernel
 def add_rows(x_indices, n_rows):
     """Count the rows that each number is in."""
     for column in x_indices:
         n_rows[column] += 1
 
 
-@allocating_kernel
+@kernel
 def spell_new(text, places, numbers, n_rows, least, name, names, ends, n_named):
     """Spell the grams that have been in ``least`` rows by now and have no name yet.
 
@@ -95,7 +97,7 @@ def spell_new(text, places, numbers, n_rows, least, name, names, ends, n_named):
     return n
 
 
-@allocating_kernel
+@kernel
 def weigh(x_indptr, x_data, weights, out):
     """Turn counts c into (1 + ln c) times the entry's weight, rows of unit length."""
     for i in range(x_indptr.shape[0] - 1):

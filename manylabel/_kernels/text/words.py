@@ -9,7 +9,7 @@ The top bits of the hash of a run of words tell by how many it is longer than th
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import allocating_kernel, inner, kernel
 
 BLANK = np.uint8(32)
 # FNV-1a (Fowler, Noll & Vo 1991), mixed at the end as in SplitMix64.
@@ -27,14 +27,14 @@ STARTS = np.ones(256, np.bool_)  # of a character; the others go on with it
 STARTS[0x80:0xC0] = False
 
 
-@allocating_kernel
+@inner
 def _mixed(z):
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
-@allocating_kernel
+@kernel
 def find_words(text, starts, w_indptr, begins, ends):
     """Write where the words of each text begin and end; text i begins at ``starts[i]``.
 
@@ -89,7 +89,7 @@ def word_grams(text, w_indptr, begins, ends, sizes, g_indptr, hashes, places):
     return n
 
 
-@allocating_kernel
+@kernel
 def character_grams(text, w_indptr, begins, ends, sizes, g_indptr, hashes, places):
     """Write the runs of characters within each word, a blank before and after it.
 
@@ -112,7 +112,7 @@ def character_grams(text, w_indptr, begins, ends, sizes, g_indptr, hashes, place
     return n
 
 
-@allocating_kernel
+@inner
 def _runs(text, limits, hashes, places, n):
     """Write the runs of characters from a place; return how many there are by now."""
     least, most, first, stop = limits
@@ -131,7 +131,7 @@ def _runs(text, limits, hashes, places, n):
     return n
 
 
-@allocating_kernel
+@inner
 def spell(text, begin, end, out, n):
     """Copy a gram to ``out[n:]``, its words one blank apart; return the new end."""
     for at in range(begin, end):

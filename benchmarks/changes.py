@@ -29,12 +29,12 @@ class RandomStart(ml.CSDPP):
 
     def _start(self, n_features: int, n_labels: int) -> None:
         super()._start(n_features, n_labels)
-        size = len(self.picked_) + 1
+        pca, size = self.state_.pca, len(self.state_.picked) + 1
         draws = np.random.default_rng(0).standard_normal((n_labels, size))
-        self.block_[:size] = np.linalg.qr(draws)[0].T
-        np.fill_diagonal(self.mix_[:size], 1.0)
-        self.sigma_[:size] = (size - 1) / size
-        self.sizes_[:2] = size
+        pca.block[:size] = np.linalg.qr(draws)[0].T
+        np.fill_diagonal(pca.mix[:size], 1.0)
+        pca.sigma[:size] = (size - 1) / size
+        pca.sizes[:2] = size
 
 
 VARIANTS = {

@@ -139,6 +139,21 @@ def routing() -> Work:
     return Work(run, n_rows, "row")
 
 
+class Directions(NamedTuple):
+    """What the online PCA learns."""
+
+    sizes: Any
+    block: Any
+    mix: Any
+    sigma: Any
+
+
+@kernel
+def take_step(*arguments: Any) -> Any:
+    """Open a step of the online PCA to Python."""
+    return capped_msg.update(*arguments)
+
+
 def online_pca() -> Work:
     """CS-DPP: the directions of the labels, moved by one row after another."""
     n_labels, n_components, n_rows = 200, 20, 100
@@ -147,15 +162,13 @@ def online_pca() -> Work:
     n_block = capped_msg.block_rows(n_components)
 
     def run() -> None:
-        sizes, sigma = np.zeros(2, np.int64), np.zeros(n_components + 2)
-        block = np.zeros((n_block, n_labels))
-        mix = np.zeros((n_components + 2, n_block))
-        room = capped_msg.make_room(mix, n_labels)
+        pca = Directions(
+            *(np.zeros(2, np.int64), np.zeros((n_block, n_labels))),
+            *(np.zeros((n_components + 2, n_block)), np.zeros(n_components + 2)),
+        )
+        scratch = capped_msg.make_scratch(pca.mix, n_labels)
         for vector in vectors:
-            capped_msg.update(
-                *(vector, 0, *nothing, 0.1, n_components),
-                *(sizes, block, mix, sigma, room),
-            )
+            take_step(vector, 0, *nothing, 0.1, pca, scratch)
 
     return Work(run, n_rows, "row")
 

@@ -401,8 +401,8 @@ class OnlineClassifier(MultiLabelClassifier):
     def _own_arrays(self) -> None:
         """Copy what may not be written: arrays mapped from a file."""
         for name, value in self.__dict__.items():
-            if isinstance(value, np.ndarray) and not _is_writeable(value):
-                self.__dict__[name] = value.copy()
+            if name.endswith("_"):
+                self.__dict__[name] = _owned(value)
 
     def _widths(
         self, x: Mapping[int, float], y: Mapping[int, float]
@@ -449,6 +449,14 @@ def _stacked(chunks: list[CSR]) -> CSR:
 
 def _is_writeable(value: Any) -> bool:
     return isinstance(value, np.ndarray) and bool(value.flags.writeable)
+
+
+def _owned(value: Any) -> Any:
+    """Return an array, or a record of arrays, that may be written."""
+    if records.is_record(type(value)):
+        return type(value)(*map(_owned, value))
+    is_fixed = isinstance(value, np.ndarray) and not value.flags.writeable
+    return value.copy() if is_fixed else value
 
 
 def check_learner(learner: Any, name: str) -> None:

@@ -37,13 +37,11 @@ class OnlineBinaryRelevance(CodeRegression):
         Column numbers of ``Y``.
     coef_ : ndarray of shape (n_features + 1, n_labels)
         Weights, the intercepts last.
-    inverse_ : ndarray of shape (n_features + 1, n_features + 1)
-        Inverse of ``l2_regularization`` I + the sum of x x'; of shape (0, 0) for
-        gradient descent.
-    spread_ : ndarray of shape (n_features + 1,)
-        Sum of x_j^2 |x|^2 for each feature j; of shape (0,) unless adaptive.
-    counts_ : ndarray of shape (n_labels,)
-        Rows that had each label.
+    state_ : Regression
+        What was learnt, as a record: ``coef``; ``inverse``, that of
+        ``l2_regularization`` I + the sum of x x', of shape (0, 0) for gradient descent;
+        ``spread``, the sum of x_j^2 |x|^2 for each feature j, of shape (0,) unless
+        adaptive; ``counts``, the rows that had each label; ``n_seen``.
     n_seen_ : int
         Rows learnt so far.
 

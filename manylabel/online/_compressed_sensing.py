@@ -1,6 +1,7 @@
 """A random code of sparse labels, decoded by orthogonal matching pursuit."""
 
 from numbers import Integral
+from typing import Annotated
 
 import numpy as np
 from sklearn.utils import check_scalar
@@ -9,6 +10,7 @@ from manylabel import _validation, parallel
 from manylabel._kernels.cs_dpp import pursuit
 from manylabel._typing import CSR, Floats, Ints, RandomState
 from manylabel.online._regression import CodeRegression
+from manylabel.persistence.records import Field, Finite
 
 MIDWAY = 0.5  # between a label that is there, 1, and one that is not, 0
 
@@ -54,13 +56,11 @@ class OnlineCompressedSensing(CodeRegression):
         A random direction for each label, of length 1.
     coef_ : ndarray of shape (n_features + 1, n_components)
         Weights, the intercepts last.
-    inverse_ : ndarray of shape (n_features + 1, n_features + 1)
-        Inverse of ``l2_regularization`` I + the sum of x x'; of shape (0, 0) for
-        gradient descent.
-    spread_ : ndarray of shape (n_features + 1,)
-        Sum of x_j^2 |x|^2 for each feature j; of shape (0,) unless adaptive.
-    counts_ : ndarray of shape (n_labels,)
-        Rows that had each label.
+    state_ : Regression
+        What was learnt, as a record: ``coef``; ``inverse``, that of
+        ``l2_regularization`` I + the sum of x x', of shape (0, 0) for gradient descent;
+        ``spread``, the sum of x_j^2 |x|^2 for each feature j, of shape (0,) unless
+        adaptive; ``counts``, the rows that had each label; ``n_seen``.
     n_seen_ : int
         Rows learnt so far.
 
@@ -86,7 +86,7 @@ class OnlineCompressedSensing(CodeRegression):
     array([[1, 0]])
     """
 
-    code_: Floats
+    code_: Annotated[Floats, Field("float64", "n_labels, n_targets", Finite())]
 
     def __init__(
         self,
@@ -122,10 +122,6 @@ class OnlineCompressedSensing(CodeRegression):
 
     def _n_targets(self) -> int:
         return int(self.code_.shape[-1])
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        code = {"code_": (len(self.classes_), self._n_targets())}
-        return super()._state_shapes() | code
 
     def _encode(self, Y: CSR) -> Floats:
         codes: Floats = Y @ self.code_

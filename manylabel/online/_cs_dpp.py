@@ -13,7 +13,8 @@ from manylabel._kernels.cs_dpp import learning as cs_dpp
 from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
 from manylabel.base import OnlineClassifier
 from manylabel.losses import as_cost
-from manylabel.online._memory import DTYPES, Arrays, Plan, begin, grow
+from manylabel.online._memory import Plan, State, begin, grow, shapes
+from manylabel.persistence.records import read_only
 
 BASES = {"transform": cs_dpp.TRANSFORM, "correct": cs_dpp.CORRECT, "none": cs_dpp.NONE}
 REGRESSORS = {"ridge": cs_dpp.RIDGE, "gradient": cs_dpp.GRADIENT}
@@ -90,14 +91,14 @@ class CSDPP(OnlineClassifier):
         Column numbers of ``Y``.
     n_seen_ : int
         Rows learnt so far.
+    state_ : State
+        What was learnt, a record of arrays that change from row to row: the online
+        ``pca`` with its eigenvalues ``sigma``, ``picked``, which of the directions make
+        the code, the ``regressor``, ``counts`` of the labels and more.
     basis_ : ndarray of shape (n_directions, n_labels)
         Orthonormal directions of the labels, strongest first; at most one more than
         there are components. With ``grow`` a faint part of them is not shown, that of
         the labels not met yet.
-    sigma_ : ndarray of shape (n_components + 2,)
-        Their eigenvalues in the online PCA.
-    picked_ : ndarray of shape (n_components,)
-        Which of the directions make the code.
     coef_ : ndarray of shape (n_features + 1, n_components)
         The regressor, intercept last; for ``basis="correct"`` of shape
         (n_features + 1, n_labels).
@@ -134,6 +135,7 @@ class CSDPP(OnlineClassifier):
     """
 
     n_features_in_: int
+    state_: State
 
     def __init__(
         self,
@@ -173,32 +175,33 @@ class CSDPP(OnlineClassifier):
     @property
     def n_seen_(self) -> int:
         """Rows learnt so far."""
-        return int(self.counters_[cs_dpp.N_SEEN])
+        return int(self.state_.counters[cs_dpp.N_SEEN])
 
     @property
     def basis_(self) -> Floats:
         """Orthonormal directions of the labels, strongest first."""
-        rows: Floats = self.mix_[: self.sizes_[capped_msg.SIZE]] @ self.block_
+        pca = self.state_.pca
+        rows: Floats = pca.mix[: pca.sizes[capped_msg.SIZE]] @ pca.block
         return rows[:, : len(self.classes_)]
 
     @property
     def coef_(self) -> Floats:
         """The regressor, intercept last."""
-        weights: Floats = self.raw_.copy()
-        n_turned = len(self.turn_)
-        for epoch, turn in enumerate(self.epochs_[: self.ages_[factored.N_EPOCHS]]):
-            behind = self.stamp_ <= epoch
+        ages, raw, turned, _, epochs, stamp = self.state_.regressor
+        weights: Floats = raw.copy()
+        n_turned = len(turned)
+        for epoch, turn in enumerate(epochs[: ages[factored.N_EPOCHS]]):
+            behind = stamp <= epoch
             weights[behind, :n_turned] = weights[behind] @ turn.T
-        width = len(self.classes_ if self._is_wide() else self.picked_)
-        weights = weights @ self.turn_.T if n_turned else weights[:, :width]
+        width = len(self.classes_ if self._is_wide() else self.state_.picked)
+        weights = weights @ turned.T if n_turned else weights[:, :width]
         return np.vstack([weights[: self.n_features_in_], weights[-1:]])
 
     def _start(self, n_features: int, n_labels: int) -> None:
         plan = self._plan(n_features, n_labels)
         self._boosts(n_labels)
-        arrays = begin(plan, self.l2_regularization)
-        arrays["random"] = parallel.spawn_seeds(self.random_state, 1)
-        self._take(arrays)
+        random = parallel.spawn_seeds(self.random_state, 1)
+        self.state_ = begin(plan, self.l2_regularization, random)
         if self.grow:
             self.__dict__.pop("feature_names_in_", None)
 
@@ -228,10 +231,11 @@ class CSDPP(OnlineClassifier):
 
     def _grow(self, n_features: int, n_labels: int) -> None:
         old = self._plan(self.n_features_in_, len(self.classes_))
-        new, arrays = self._plan(n_features, n_labels), self._arrays()
+        new = self._plan(n_features, n_labels)
+        self._check_plan()
         self._boosts(n_labels)
         if new != old:
-            self._take(grow(arrays, old, new, self.l2_regularization))
+            self.state_ = grow(self.state_, old, new, self.l2_regularization)
         self.n_features_in_, self.classes_ = n_features, np.arange(n_labels)
 
     def _known_features(self, X: MatrixLike) -> CSR:
@@ -250,44 +254,46 @@ class CSDPP(OnlineClassifier):
         return predicted
 
     def _progress_into(self, X: CSR, Y: CSR, predicted: Array) -> None:
+        self._check_plan()
         cost = as_cost(self.cost)
         code = getattr(cost, "code", None)
-        rows = (X.indptr, X.indices, X.data)
-        state = self._state()
+        stream = cs_dpp.Stream(X.indptr, X.indices, X.data, Y.indptr, Y.indices)
+        settings = self._settings(OWN_COST if code is None else code)
+        scratch = cs_dpp.make_scratch(settings, self.state_)
+        known = settings, self.state_, scratch, predicted
         if code is not None:
-            rule = self._rule(code)
-            cs_dpp.progress(*rows, Y.indptr, Y.indices, rule, state, predicted)
+            cs_dpp.progress(stream, 0, X.shape[0], cs_dpp.BOTH, *known)
             return
-        rule, n_labels = self._rule(OWN_COST), Y.shape[1]
-        room = cs_dpp.make_room(rule, state)
         for i in range(X.shape[0]):
-            row = (X.indptr[i], X.indptr[i + 1], X.indices, X.data)
-            cs_dpp.guess_row(*row, rule, state, room)
-            y, y_hat = room.y[:n_labels], room.y_hat[:n_labels]
-            if len(predicted):
-                predicted[i] = y_hat
-            relevant = Y.indices[Y.indptr[i] : Y.indptr[i + 1]]
-            room.relevant[: len(relevant)] = relevant
-            y[relevant] = 1
-            cs_dpp.set_order(rule, state, room)
-            order = room.order[room.order < n_labels]
-            room.delta[:n_labels] = cost.label_weights(y, y_hat, order)
-            for k in relevant if self.propensity is not None else ():
-                y[k] = 0
-                room.if_false[k] = cost.label_weights(y, y_hat, order)[k]
-                y[k] = 1
-            room.delta[n_labels:] = room.delta[order[-1]]  # a label not met yet
-            cs_dpp.learn_row(*row, len(relevant), rule, state, room)
+            cs_dpp.progress(stream, i, i + 1, cs_dpp.GUESS, *known)
+            self._weigh_labels(cost, Y.indices[Y.indptr[i] : Y.indptr[i + 1]], scratch)
+            cs_dpp.progress(stream, i, i + 1, cs_dpp.LEARN, *known)
+
+    def _weigh_labels(self, cost: Any, relevant: Array, scratch: Any) -> None:
+        """Write what a mistake in each label costs, by a cost of the user's own."""
+        n_labels = len(self.classes_)
+        y, y_hat = scratch.y[:n_labels], scratch.y_hat[:n_labels]
+        order = scratch.order[scratch.order < n_labels]
+        scratch.delta[:n_labels] = cost.label_weights(y, y_hat, order)
+        for k in relevant if self.propensity is not None else ():
+            y[k] = 0
+            scratch.if_false[k] = cost.label_weights(y, y_hat, order)[k]
+            y[k] = 1
+        scratch.delta[n_labels:] = scratch.delta[order[-1]]  # a label not met yet
 
     def _scores(self, X: CSR) -> Array:
+        self._check_plan()
         out = np.empty((X.shape[0], len(self.classes_)))
-        rule, state = self._rule(OWN_COST), self._state()
-        cs_dpp.score_rows(X.indptr, X.indices, X.data, rule, state, out)
+        settings = self._settings(OWN_COST)
+        scratch = cs_dpp.make_scratch(settings, self.state_)
+        state = read_only(self.state_)
+        cs_dpp.score_rows(X.indptr, X.indices, X.data, settings, state, scratch, out)
         return out
 
-    def _rule(self, code: int) -> cs_dpp.Rule:
+    def _settings(self, code: int) -> cs_dpp.Settings:
         law_a, law_b = LAW if self._is_running() else (0.0, 0.0)
-        return cs_dpp.Rule(
+        boost = self._boosts(len(self.classes_))
+        return cs_dpp.Settings(
             cost=code,
             basis=BASES[self.basis],
             regressor=REGRESSORS[self.regressor],
@@ -300,6 +306,7 @@ class CSDPP(OnlineClassifier):
             law_b=law_b,
             most=float(self.max_inverse_propensity),
             grows=bool(self.grow),
+            boost=np.append(boost, np.ones(int(self.grow))),
         )
 
     def _plan(self, n_features: int, n_labels: int) -> Plan:
@@ -321,27 +328,14 @@ class CSDPP(OnlineClassifier):
     def _is_wide(self) -> bool:
         return self.basis == "correct"
 
-    def _arrays(self) -> Arrays:
-        """Return what is learnt; refuse what does not fit the parameters."""
-        shapes = self._plan(self.n_features_in_, len(self.classes_)).shapes()
-        arrays = {name: getattr(self, f"{name}_") for name in shapes}
-        if any(arrays[name].shape != shape for name, shape in shapes.items()):
+    def _check_plan(self) -> None:
+        """Refuse parameters that what is learnt does not fit."""
+        plan = self._plan(self.n_features_in_, len(self.classes_))
+        if shapes(self.state_) != plan.shapes():
             raise ValueError(
                 "n_components, basis, regressor, learning_rate and grow must stay "
                 "as they were when the stream began; fit begins anew."
             )
-        return arrays
-
-    def _take(self, arrays: Arrays) -> None:
-        for name, array in arrays.items():
-            setattr(self, f"{name}_", array)
-
-    def _state(self) -> cs_dpp.State:
-        arrays = self._arrays()
-        parts = {name: arrays.pop(name) for name in factored.Regressor._fields}
-        boost = np.append(self._boosts(len(self.classes_)), np.ones(int(self.grow)))
-        regressor = factored.Regressor(**parts)
-        return cs_dpp.State(regressor=regressor, boost=boost, **arrays)
 
     def _boosts(self, n_labels: int) -> Floats:
         if self.propensity is None or self._is_running():
@@ -354,33 +348,9 @@ class CSDPP(OnlineClassifier):
     def _is_running(self) -> bool:
         return isinstance(self.propensity, str) and self.propensity == "running"
 
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        shapes = self._plan(self.n_features_in_, len(self.classes_)).shapes()
-        return {f"{name}_": shape for name, shape in shapes.items()}
-
     def _check_state(self) -> None:
         super()._check_state()
-        labels = np.arange(len(self.order_))
-        n_picked, n_epochs = self.counters_[1], self.ages_[factored.N_EPOCHS]
-        size, n_block = self.sizes_
-        names = self._plan(self.n_features_in_, len(self.classes_)).shapes()
-        fits = (
-            all(self._dtype(name) == DTYPES.get(name, np.float64) for name in names)
-            and np.array_equal(np.sort(self.order_), labels)
-            and np.array_equal(self.order_[self.place_], labels)
-            and ((self.picked_ >= 0) & (self.picked_ < len(self.sigma_))).all()
-            and 0 <= n_picked <= len(self.picked_)
-            and 0 <= size < len(self.sigma_)
-            and size <= n_block <= len(self.block_)
-            and self.counters_[cs_dpp.N_SEEN] >= 0
-            and 0 <= n_epochs <= len(self.epochs_)
-            and ((self.stamp_ >= 0) & (self.stamp_ <= n_epochs)).all()
-        )
-        if not fits:
-            raise ValueError("What was learnt must fit together, and does not.")
-
-    def _dtype(self, name: str) -> Any:
-        return getattr(self, f"{name}_").dtype
+        self._check_plan()
 
     def _check_parameters(self) -> None:
         as_cost(self.cost)

@@ -1,11 +1,14 @@
 """A random code of the labels, decoded by its pseudo-inverse."""
 
+from typing import Annotated
+
 import numpy as np
 
 from manylabel import _validation, parallel
 from manylabel._kernels.cs_dpp import regression
 from manylabel._typing import CSR, Floats, RandomState
 from manylabel.online._regression import CodeRegression
+from manylabel.persistence.records import Field, Finite
 
 
 class OnlineRandomProjection(CodeRegression):
@@ -48,13 +51,11 @@ class OnlineRandomProjection(CodeRegression):
         The transpose of the pseudo-inverse of P.
     coef_ : ndarray of shape (n_features + 1, n_components)
         Weights, the intercepts last.
-    inverse_ : ndarray of shape (n_features + 1, n_features + 1)
-        Inverse of ``l2_regularization`` I + the sum of x x'; of shape (0, 0) for
-        gradient descent.
-    spread_ : ndarray of shape (n_features + 1,)
-        Sum of x_j^2 |x|^2 for each feature j; of shape (0,) unless adaptive.
-    counts_ : ndarray of shape (n_labels,)
-        Rows that had each label.
+    state_ : Regression
+        What was learnt, as a record: ``coef``; ``inverse``, that of
+        ``l2_regularization`` I + the sum of x x', of shape (0, 0) for gradient descent;
+        ``spread``, the sum of x_j^2 |x|^2 for each feature j, of shape (0,) unless
+        adaptive; ``counts``, the rows that had each label; ``n_seen``.
     n_seen_ : int
         Rows learnt so far.
 
@@ -76,8 +77,8 @@ class OnlineRandomProjection(CodeRegression):
     array([[1, 0]])
     """
 
-    code_: Floats
-    decoder_: Floats
+    code_: Annotated[Floats, Field("float64", "n_labels, n_targets", Finite())]
+    decoder_: Annotated[Floats, Field("float64", "n_targets, n_labels", Finite())]
 
     def __init__(
         self,
@@ -108,11 +109,6 @@ class OnlineRandomProjection(CodeRegression):
 
     def _n_targets(self) -> int:
         return int(self.code_.shape[-1])
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_labels, size = len(self.classes_), self._n_targets()
-        code = {"code_": (n_labels, size), "decoder_": (size, n_labels)}
-        return super()._state_shapes() | code
 
     def _encode(self, Y: CSR) -> Floats:
         codes: Floats = Y @ self.code_

@@ -1,6 +1,7 @@
 """What the linear baselines on a stream have in common."""
 
 from collections.abc import Iterator
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,12 +9,29 @@ import scipy.sparse as sp
 from manylabel import _validation
 from manylabel._kernels.cs_dpp import regression
 from manylabel._kernels.ranking import UNSEEN
-from manylabel._typing import CSR, Array, Floats, Ints
+from manylabel._typing import CSR, Array, Floats
 from manylabel.base import OnlineClassifier
+from manylabel.persistence.records import Field, Finite, Number, Sizes, read_only
 
 REGRESSORS = ("ridge", "gradient")
 LEARNING_RATES = ("invscaling", "adagrad")
 PAIRS_AT_ONCE = 1 << 20  # enough rows at a time that they come back to the same weights
+
+
+class Regression(NamedTuple):
+    """What a regression on a stream learns; its constant feature comes last."""
+
+    coef: Annotated[Array, Field("float64", "n_features + 1, n_targets")]
+    inverse: Annotated[Array, Field("float64", "n_inverse, n_inverse")]  # for ridge
+    spread: Annotated[Array, Field("float64", "n_spread")]  # for adaptive rates
+    counts: Annotated[Array, Field("int64", "n_labels", Finite(0))]  # rows by label
+    n_seen: Annotated[int, Number(least=0, whole=True)]
+
+    def check(self, sizes: Sizes) -> None:
+        """Raise ValueError if what one regressor keeps is there in part."""
+        for name, array in (("inverse", self.inverse), ("spread", self.spread)):
+            if len(array) not in (0, len(self.coef)):
+                raise ValueError(f"state_.{name} must have a row for each weight.")
 
 
 class CodeRegression(OnlineClassifier):
@@ -31,11 +49,17 @@ class CodeRegression(OnlineClassifier):
     learning_rate: str
     eta0: float
     fit_intercept: bool
-    coef_: Floats
-    inverse_: Floats
-    spread_: Floats
-    counts_: Ints
-    n_seen_: int
+    state_: Regression
+
+    @property
+    def coef_(self) -> Floats:
+        """Weights, the intercepts last."""
+        return self.state_.coef
+
+    @property
+    def n_seen_(self) -> int:
+        """Rows learnt so far."""
+        return int(self.state_.n_seen)
 
     def _check_parameters(self) -> None:
         _validation.choice(self.regressor, "regressor", REGRESSORS)
@@ -50,12 +74,14 @@ class CodeRegression(OnlineClassifier):
             n_inverse = n_features + 1
         elif self.learning_rate == "adagrad":
             n_spread = n_features + 1
-        self.inverse_ = np.eye(n_inverse) / self.l2_regularization
-        self.spread_ = np.zeros(n_spread)
         self._start_code(n_labels)
-        self.coef_ = np.zeros((n_features + 1, self._n_targets()))
-        self.counts_ = np.zeros(n_labels, np.int64)
-        self.n_seen_ = 0
+        self.state_ = Regression(
+            coef=np.zeros((n_features + 1, self._n_targets())),
+            inverse=np.eye(n_inverse) / self.l2_regularization,
+            spread=np.zeros(n_spread),
+            counts=np.zeros(n_labels, np.int64),
+            n_seen=0,
+        )
 
     def _learn(self, X: CSR, Y: CSR) -> None:
         for rows in self._pieces(X):
@@ -68,7 +94,7 @@ class CodeRegression(OnlineClassifier):
 
     def _progress_at_once(self, X: CSR, Y: CSR) -> CSR:
         """Learn rows one after another; return what each was predicted before."""
-        counts, n_seen = self.counts_.copy(), self._count(Y)
+        counts, n_seen = self.state_.counts.copy(), self._count(Y)
         codes = self._regress(X, Y, n_seen)
         row = np.arange(X.shape[0])
         n_relevant = counts.sum() + Y.indptr[:-1]
@@ -83,49 +109,45 @@ class CodeRegression(OnlineClassifier):
 
         Before they are learnt: an interrupt waits for a kernel's end, and no longer.
         """
-        self.counts_ += np.bincount(Y.indices, minlength=Y.shape[1])
-        n_seen = self.n_seen_
-        self.n_seen_ += Y.shape[0]
-        return n_seen
+        state = self.state_
+        np.add(state.counts, np.bincount(Y.indices, minlength=Y.shape[1]), state.counts)
+        self.state_ = state._replace(n_seen=state.n_seen + Y.shape[0])
+        return state.n_seen
 
     def _regress(self, X: CSR, Y: CSR, n_seen: int) -> Floats:
         """Learn rows; return the code of each as it was predicted before."""
         codes = self._encode(Y)
         rows = (X.indptr, X.indices, X.data, codes, self._bias())
         # The stream began with or without an inverse, whatever regressor says now.
-        if len(self.inverse_):
-            regression.learn_ridge(*rows, self.inverse_, self.coef_)
+        state = self.state_
+        if len(state.inverse):
+            regression.learn_ridge(*rows, state.inverse, state.coef)
         else:
             step = float(self.eta0)
-            regression.learn_gradient(*rows, step, n_seen, self.spread_, self.coef_)
+            regression.learn_gradient(*rows, step, n_seen, state.spread, state.coef)
         return codes
 
     def _pieces(self, X: CSR) -> Iterator[slice]:
         """Cut rows so that their scores, entries and gains are few."""
         n_entries = X.nnz // max(1, X.shape[0])
-        widest = max(len(self.classes_), len(self.inverse_), n_entries)
+        widest = max(len(self.classes_), len(self.state_.inverse), n_entries)
         n_rows = max(1, PAIRS_AT_ONCE // widest)
         for start in range(0, X.shape[0], n_rows):
             yield slice(start, start + n_rows)
 
     def _scores(self, X: CSR) -> Array:
-        codes = np.empty((X.shape[0], self.coef_.shape[1]))
-        regression.predict(X.indptr, X.indices, X.data, self._bias(), self.coef_, codes)
-        n_relevant = self.counts_.sum() / max(1, self.n_seen_)
+        state = read_only(self.state_)
+        codes = np.empty((X.shape[0], state.coef.shape[1]))
+        regression.predict(X.indptr, X.indices, X.data, self._bias(), state.coef, codes)
+        n_relevant = state.counts.sum() / max(1, state.n_seen)
         scores = self._decode(codes, np.full(X.shape[0], n_relevant))
-        scores[:, self.counts_ == 0] = UNSEEN
+        scores[:, state.counts == 0] = UNSEEN
         return scores
 
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_weights, n_labels = self.n_features_in_ + 1, len(self.classes_)
-        n_inverse = n_weights if len(self.inverse_) else 0
-        n_spread = n_weights if len(self.spread_) else 0
-        return {
-            "counts_": (n_labels,),
-            "inverse_": (n_inverse, n_inverse),
-            "spread_": (n_spread,),
-            "coef_": (n_weights, self._n_targets()),
-        }
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.coef_.shape[1] != self._n_targets():
+            raise ValueError("state_.coef must have a column for each target.")
 
     def _bias(self) -> float:
         return float(bool(self.fit_intercept))

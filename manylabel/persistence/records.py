@@ -148,6 +148,29 @@ class Ascending:
 
 
 @dataclass(frozen=True)
+class Permutation:
+    """Each number from 0 to below the length, once."""
+
+    def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
+        """See :class:`Rule`."""
+        is_one = np.array_equal(np.sort(array), np.arange(len(array)))
+        return None if is_one else "be a permutation"
+
+
+@dataclass(frozen=True)
+class Within:
+    """Numbers between two bounds, these too."""
+
+    least: float
+    most: float
+
+    def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
+        """See :class:`Rule`."""
+        fits = ((array >= self.least) & (array <= self.most)).all()
+        return None if fits else f"hold numbers from {self.least:g} to {self.most:g}"
+
+
+@dataclass(frozen=True)
 class Finite:
     """Finite numbers, not below a least one."""
 
@@ -264,6 +287,24 @@ def check_part(owner: Any, field: str, name: str, sizes: Sizes) -> None:
         check(value, name, sizes)
     else:
         declared.check(name, value, owner, sizes)
+
+
+def read_only(record: Any) -> Any:
+    """Return the record with arrays that may not be written, as those of a file.
+
+    A kernel is compiled for each kind of array it is given: those that only read learnt
+    arrays are thus compiled once.
+    """
+    return type(record)(*map(_read_only, record))
+
+
+def _read_only(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return read_only(value)
+    if isinstance(value, np.ndarray) and value.flags.writeable:
+        value = value.view()
+        value.flags.writeable = False
+    return value
 
 
 def build(kind: Any, parts: Mapping[str, Any], name: str) -> Any:

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from manylabel._kernels._jit import allocating_kernel as kernel
+from manylabel._kernels._jit import kernel
 from manylabel._kernels.cs_dpp import capped_msg
+from manylabel.online._memory import PCA
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -21,36 +22,39 @@ def project_by_bisection(values, total):
     return np.clip(values + high, 0, 1)
 
 
+@kernel
+def update(*arguments):
+    return capped_msg.update(*arguments)
+
+
 class Learner:
     """The kernel with its state."""
 
     def __init__(self, n_components, n_labels):
         n_block = capped_msg.block_rows(n_components)
-        self.sizes = np.zeros(2, np.int64)
-        self.block = np.zeros((n_block, n_labels))
-        self.mix = np.zeros((n_components + 2, n_block))
-        self.sigma = np.zeros(n_components + 2)
-        self.room = capped_msg.make_room(self.mix, n_labels)
-        self.n_components = n_components
+        self.pca = PCA(
+            sizes=np.zeros(2, np.int64),
+            block=np.zeros((n_block, n_labels)),
+            mix=np.zeros((n_components + 2, n_block)),
+            sigma=np.zeros(n_components + 2),
+        )
+        self.scratch = capped_msg.make_scratch(self.pca.mix, n_labels)
 
     def step(self, vector, rate, noise=()):
         """Take one step."""
         noisy = np.flatnonzero(noise)
         variances = np.asarray(noise, float)[noisy]
-        capped_msg.update(
-            *(vector, len(noisy), noisy, variances, rate, self.n_components),
-            *(self.sizes, self.block, self.mix, self.sigma, self.room),
-        )
+        update(vector, len(noisy), noisy, variances, rate, self.pca, self.scratch)
 
     @property
     def basis(self):
         """Return Q."""
-        return self.mix[: self.sizes[0]] @ self.block
+        return self.pca.mix[: self.pca.sizes[0]] @ self.pca.block
 
     @property
     def matrix(self):
         """Return U = Q' diag(sigma) Q."""
-        return self.basis.T @ (self.sigma[: self.sizes[0], None] * self.basis)
+        return self.basis.T @ (self.pca.sigma[: self.pca.sizes[0], None] * self.basis)
 
 
 @given(SEEDS, st.integers(1, 8), st.sampled_from([0.1, 1.0, 5.0]), st.booleans())
@@ -100,24 +104,18 @@ def test_step_leaves_out_the_noise_within_the_basis(seed, n_components, n_labels
 
 
 @kernel
-def take_many_steps(vectors, n_steps, n_components, sizes, block, mix, sigma, room):
-    none, share = np.empty(0, np.int64), n_components / vectors.shape[1]
+def take_many_steps(vectors, n_steps, share, none, pca, scratch):
     for t in range(1, n_steps + 1):
-        capped_msg.update(
-            *(vectors[t % len(vectors)], 0, none, room.values, 2 / np.sqrt(t) * share),
-            *(n_components, sizes, block, mix, sigma, room),
-        )
+        vector, rate = vectors[t % len(vectors)], 2 / np.sqrt(t) * share
+        capped_msg.update(vector, 0, none, scratch.values, rate, pca, scratch)
 
 
 @pytest.mark.slow
 def test_basis_stays_orthonormal_over_a_million_steps():
     rng = np.random.default_rng(0)
-    learner = Learner(3, 10)
+    learner, none = Learner(3, 10), np.empty(0, np.int64)
     vectors = np.sign(rng.normal(size=(9973, 10))) / np.sqrt(10)
-    take_many_steps(
-        *(vectors, 1_000_000, 3, learner.sizes, learner.block, learner.mix),
-        *(learner.sigma, learner.room),
-    )
+    take_many_steps(vectors, 1_000_000, 0.3, none, learner.pca, learner.scratch)
     assert_allclose(learner.basis @ learner.basis.T, np.eye(4), atol=1e-12)
 
 
@@ -127,14 +125,14 @@ def test_rotation_tells_where_the_rows_went():
     for _ in range(5):
         old, vector = learner.basis, rng.normal(size=6)
         learner.step(vector, 0.3)
-        overlap, room = learner.basis @ old.T, learner.room
+        overlap, scratch = learner.basis @ old.T, learner.scratch
         n_new, n_old = overlap.shape
-        assert_allclose(room.vectors[:n_new, :n_old], overlap, atol=1e-12)
-        assert_allclose(room.in_basis[:n_old], old @ vector, atol=1e-12)
+        assert_allclose(scratch.vectors[:n_new, :n_old], overlap, atol=1e-12)
+        assert_allclose(scratch.in_basis[:n_old], old @ vector, atol=1e-12)
 
 
 def test_a_repeated_vector_adds_no_direction():
     learner = Learner(3, 5)
     for _ in range(4):
         learner.step(np.ones(5) / np.sqrt(5), 0.5)
-    assert learner.sizes[0] == 1
+    assert learner.pca.sizes[0] == 1

@@ -7,10 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from manylabel._kernels._jit import kernel
 from manylabel._kernels.cs_dpp import gradient
 
 steps = st.sampled_from([0.01, 0.5, 1.0, 50.0])
 seeds = st.integers(0, 2**32 - 1)
+
+
+@kernel
+def rates(*arguments):
+    return gradient.rates(*arguments)
 
 
 def draw_rows(seed, n_rows=8, n_features=6):
@@ -25,7 +31,7 @@ def factors(X, bias, step, *, adaptive, n_seen=0):
     found = np.zeros((X.shape[0], X.shape[1] + 1))
     for i, (start, end) in enumerate(zip(X.indptr, X.indptr[1:], strict=False)):
         out = np.full(end - start + 3, np.nan)
-        gradient.rates(
+        rates(
             *(start, end, X.indices, X.data),
             *(bias, step, n_seen + i, spread, out, 2),
         )

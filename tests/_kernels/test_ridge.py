@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from manylabel._kernels._jit import kernel
 from manylabel._kernels.cs_dpp import ridge
+
+
+@kernel
+def update(*arguments):
+    return ridge.update(*arguments)
 
 
 def draw_rows(seed, n_rows, n_features):
@@ -20,9 +26,7 @@ def take_rows(X, bias, inverse):
     gains, leverages = np.empty((X.shape[0], X.shape[1] + 1)), []
     for i, gain in enumerate(gains):
         start, end = X.indptr[i], X.indptr[i + 1]
-        leverages.append(
-            ridge.update(start, end, X.indices, X.data, bias, inverse, gain)
-        )
+        leverages.append(update(start, end, X.indices, X.data, bias, inverse, gain))
     return gains, leverages
 
 

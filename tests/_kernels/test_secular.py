@@ -6,14 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from manylabel._kernels._jit import kernel
 from manylabel._kernels.cs_dpp import secular
+
+
+@kernel
+def eigenpairs(*arguments):
+    return secular.eigenpairs(*arguments)
 
 
 def solve(poles, z, rate):
     n = len(poles)
     values, vectors = np.empty(n), np.empty((n, n))
-    room = secular.make_room(n)
-    secular.eigenpairs(poles, z.copy(), rate, n, values, vectors, room)
+    scratch = secular.make_scratch(n)
+    eigenpairs(poles, z.copy(), rate, n, values, vectors, scratch)
     return values, vectors
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel import CSDPP
+from manylabel._kernels._jit import kernel
 from manylabel._kernels.cs_dpp import learning as cs_dpp
 from manylabel.losses import as_cost, label_weights
 
@@ -117,7 +118,7 @@ def test_correction_is_batch_ridge_regression_on_encoded_labels(problem):
     X, Y = problem
     learner = CSDPP(cost="hamming", n_components=0.5, basis="correct").fit(X, Y)
     rows = np.hstack([X, np.ones((len(X), 1))]).astype(float)
-    P = learner.basis_[learner.picked_[: learner.counters_[1]]]
+    P = learner.basis_[learner.state_.picked[: learner.state_.counters[1]]]
     codes = (2 * Y - 1) / np.sqrt(Y.shape[1]) @ P.T
     W = np.linalg.solve(rows.T @ rows + np.eye(rows.shape[1]), rows.T @ codes)
     seen = Y.any(axis=0)
@@ -134,7 +135,7 @@ def test_transform_equals_correction_in_the_full_space(problem):
     X, Y = np.tile(X, (8, 1)), np.tile(Y, (8, 1))
     Y[: Y.shape[1]] = np.eye(Y.shape[1])  # the first rows span all labels
     basis_is_full = CSDPP(n_components=1.0).fit(X, Y)
-    if basis_is_full.counters_[1] < Y.shape[1]:
+    if basis_is_full.state_.counters[1] < Y.shape[1]:
         return
     transform = stream(CSDPP(n_components=1.0), X, Y)
     correct = stream(CSDPP(n_components=1.0, basis="correct"), X, Y)
@@ -149,9 +150,9 @@ def test_sampled_code_has_the_expectation_of_lemma_2():
     for seed in range(n_draws):
         learner = CSDPP(n_components=3, selection="sampled", random_state=seed)
         learner.fit(X, Y)
-        P = learner.basis_[learner.picked_]
+        P = learner.basis_[learner.state_.picked]
         total += P.T @ P
-    rows, sigma = learner.basis_[:4], learner.sigma_[:4]
+    rows, sigma = learner.basis_[:4], learner.state_.pca.sigma[:4]
     U = rows.T @ (sigma[:, None] * rows)
     assert_allclose(total / n_draws, U, atol=0.08)
 
@@ -164,7 +165,7 @@ def test_bound_of_theorem_5_holds_on_every_row(cost):
     Y[0] = 1  # every label has been seen, so that all are predicted by their score
     learner = CSDPP(cost=cost, n_components=3, order="given").fit(X[:1], Y[:1])
     for x, y in zip(X[1:], Y[1:], strict=True):
-        P = learner.basis_[learner.picked_[: learner.counters_[1]]]
+        P = learner.basis_[learner.state_.picked[: learner.state_.counters[1]]]
         score = learner.decision_function(x[None])[0]
         y_hat = (score > 0).astype(int)
         target = np.sqrt(label_weights(y, y_hat, cost)) * (2 * y - 1)
@@ -228,6 +229,11 @@ def test_a_propensity_of_one_changes_nothing(problem, cost):
         assert_array_equal(sure[name], value, err_msg=name)
 
 
+@kernel
+def set_target(*arguments):
+    return cs_dpp._set_target(*arguments)
+
+
 @pytest.mark.parametrize("cost", ["hamming", "f1", "accuracy", "rank"])
 def test_target_and_its_square_less_noise_are_unbiased_for_each_label(cost):
     """Hide one true label by its propensity; the others are as they are."""
@@ -237,13 +243,13 @@ def test_target_and_its_square_less_noise_are_unbiased_for_each_label(cost):
     sides = {}
     for recorded in (0, 1):
         y = full * [1, recorded, 1, 1]
-        rule, state = learner._rule(as_cost(cost).code), learner._state()
-        room = cs_dpp.make_room(rule, state)
+        rule, state = learner._settings(as_cost(cost).code), learner.state_
+        room = cs_dpp.make_scratch(rule, state)
         order = np.arange(4)
         cs_dpp.label_weights(rule.cost, y, y_hat, order, room.delta, room.if_false)
         relevant = np.flatnonzero(y)
         room.relevant[: len(relevant)] = relevant
-        cs_dpp._set_target(len(relevant), rule, state, room)
+        set_target(len(relevant), rule, state, room)
         noise = room.noise[: len(relevant)][relevant == 1].sum()
         sides[recorded] = room.target[1], room.target[1] ** 2 - noise
     true = np.sqrt(label_weights(full, y_hat, cost)[1])
@@ -266,9 +272,9 @@ def test_a_mean_reference_point_is_the_mean_of_the_weighed_labels():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(30, 3)), rng.integers(0, 2, size=(30, 4))
     learner = CSDPP(reference="mean", fit_intercept=False).fit(X, Y)
-    assert_allclose(learner.centre_, (2 * Y - 1).mean(axis=0) / 2)
+    assert_allclose(learner.state_.centre, (2 * Y - 1).mean(axis=0) / 2)
     nothing = learner.decision_function(np.zeros((1, 3)))[0]
-    assert_allclose(nothing, learner.centre_)
+    assert_allclose(nothing, learner.state_.centre)
 
 
 def test_adaptive_rates_move_a_feature_that_is_new_further_than_a_worn_one():
@@ -328,7 +334,7 @@ def test_bad_input_leaves_the_learner_as_it_was(name):
         ({"order": "alphabet"}, "order must be one of frequent, given, random"),
         ({"n_components": 0}, "n_components == 0"),
         ({"n_components": 1.5}, r"n_components == 1\.5"),
-        ({"learning_rate": "slow"}, "schedule must be one of decaying, adaptive"),
+        ({"learning_rate": "slow"}, "learning_rate must be one of invscaling, adagrad"),
         ({"reference": "one"}, "reference must be one of zero, mean"),
         ({"grow": "no"}, "grow must be True or False"),
         ({"propensity": "walking"}, "propensity must be a fitted Propensity"),
@@ -407,8 +413,8 @@ def test_orders_may_change_in_mid_stream_and_be_saved(order):
     for each in (learner, copy):
         each.set_params(order="frequent").partial_fit(X, Y)
     assert_array_equal(copy.coef_, learner.coef_)
-    assert_array_equal(np.sort(learner.order_), np.arange(6))
-    assert (np.diff(learner.counts_[learner.order_]) <= 0).all()
+    assert_array_equal(np.sort(learner.state_.order), np.arange(6))
+    assert (np.diff(learner.state_.counts[learner.state_.order]) <= 0).all()
 
 
 def test_own_costs_learn_what_named_ones_do_while_labels_appear():
@@ -429,7 +435,7 @@ def test_huge_values_do_not_break_ridge_regression(size):
     X = np.ones((40, 5), np.float32)
     X[:, 0] = size * (1 + np.arange(40) / 100)
     learner = CSDPP().fit(X, np.tile([[1, 0], [0, 1]], (20, 1)))
-    assert np.isfinite(learner.inverse_).all()
+    assert np.isfinite(learner.state_.inverse).all()
     assert np.isfinite(learner.coef_).all()
 
 
@@ -443,9 +449,9 @@ def test_propensities_may_change_in_mid_stream():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("raw_", np.zeros((6, 16), np.float32)),
-        ("order_", np.arange(6.0)),
-        ("counters_", np.array([-5, 1])),
+        ("state_.regressor.raw", np.zeros((6, 16), np.float32)),
+        ("state_.order", np.arange(6.0)),
+        ("state_.counters", np.array([-5, 1])),
     ],
 )
 def test_states_of_other_kinds_are_refused(name, value):

@@ -72,7 +72,8 @@ def test_growing_changes_no_score(basis, regressor):
     after = learner.decision_function(X)
     assert_allclose(after[:, : Y.shape[1]], before, atol=1e-10)
     assert (after[:, Y.shape[1] :] == np.finfo(np.float32).min).all()
-    rows = learner.mix_[: learner.sizes_[0]] @ learner.block_
+    pca = learner.state_.pca
+    rows = pca.mix[: pca.sizes[0]] @ pca.block
     assert_allclose(rows @ rows.T, np.eye(len(rows)), atol=1e-12)
 
 
@@ -80,7 +81,7 @@ def test_growing_changes_no_score(basis, regressor):
 def test_a_new_label_begins_as_one_that_was_never_relevant(basis):
     learner, X, Y = begun(basis=basis, cost="hamming", n_components=0.8)
     learner._grow(X.shape[1], Y.shape[1] + 1)
-    learner.counts_[Y.shape[1]] = 1  # so that its score is shown
+    learner.state_.counts[Y.shape[1]] = 1  # so that its score is shown
     scores = learner.decision_function(X)[:, Y.shape[1]]
     assert (scores < 0).mean() > 0.95
 
@@ -89,12 +90,14 @@ def test_a_new_label_begins_as_one_that_was_never_relevant(basis):
     st.sampled_from(["ridge", "gradient"]), st.sampled_from(["invscaling", "adagrad"])
 )
 def test_features_that_appear_late_are_learnt_as_if_they_had_been_zero(
-    regressor, schedule
+    regressor, learning_rate
 ):
     X, Y = correlated(40)
     X[:25, 9:] = 0
-    whole = CSDPP(cost="f1", grow=True, regressor=regressor, schedule=schedule)
-    late = CSDPP(cost="f1", grow=True, regressor=regressor, schedule=schedule)
+    whole = CSDPP(
+        cost="f1", grow=True, regressor=regressor, learning_rate=learning_rate
+    )
+    late = CSDPP(cost="f1", grow=True, regressor=regressor, learning_rate=learning_rate)
     whole.fit(X, Y)
     late.fit(X[:25, :9], Y[:25]).partial_fit(X[25:], Y[25:])
     for name, value in whole.get_state().items():

@@ -158,7 +158,7 @@ def test_a_state_taken_over_goes_on_as_the_first_would(problem, learner):
 
 
 @each_learner
-@pytest.mark.parametrize("name", ["coef_", "counts_"])
+@pytest.mark.parametrize("name", ["state_.coef", "state_.counts"])
 def test_a_state_that_does_not_fit_together_is_refused(problem, learner, name):
     state = clone(learner).fit(*problem).get_state()
     with pytest.raises(ValueError, match=f"{name} must have shape"):
@@ -256,8 +256,8 @@ def test_a_stream_keeps_the_regressor_and_schedule_it_began_with(problem, other)
 def test_a_spread_that_does_not_fit_is_refused(problem):
     learner = OnlineBinaryRelevance(regressor="gradient", learning_rate="adagrad")
     state = learner.fit(*problem).get_state()
-    with pytest.raises(ValueError, match="spread_ must have shape"):
-        clone(learner).set_state(state | {"spread_": state["spread_"][:-1]})
+    with pytest.raises(ValueError, match="spread must have a row"):
+        clone(learner).set_state(state | {"state_.spread": state["state_.spread"][:-1]})
 
 
 def test_an_adaptive_schedule_does_not_mind_the_scale_of_the_rows(problem):
@@ -274,7 +274,7 @@ def test_an_adaptive_schedule_does_not_mind_the_scale_of_the_rows(problem):
     ("parameters", "message"),
     [
         ({"regressor": "lasso"}, "regressor must be one of .* Got 'lasso'"),
-        ({"learning_rate": "slow"}, "schedule must be one of .* Got 'slow'"),
+        ({"learning_rate": "slow"}, "learning_rate must be one of .* Got 'slow'"),
         ({"l2_regularization": 0}, "l2_regularization == 0, must be > 0"),
         ({"eta0": -1.0}, "eta0 == -1.0, must be > 0"),
         ({"sparsity": 0}, "sparsity == 0, must be >= 1"),

@@ -5,12 +5,12 @@ Four rows at once read and write the vector a quarter as often.
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel, reducing_kernel
+from manylabel._kernels._jit import inner, reducing_inner
 
 TILE = 512
 
 
-@reducing_kernel
+@reducing_inner
 def dots(block, n_rows, vector, out):
     """Write the dot product of each of the first rows with ``vector``."""
     i = 0
@@ -33,7 +33,7 @@ def dots(block, n_rows, vector, out):
         i += 1
 
 
-@reducing_kernel
+@reducing_inner
 def norm(vector):
     """Return the length of ``vector``."""
     total = 0.0
@@ -42,7 +42,7 @@ def norm(vector):
     return np.sqrt(total)
 
 
-@allocating_kernel
+@inner
 def add_rows(block, n_rows, factors, sign, out):
     """Add ``sign * factors[i]`` times row i to ``out``, for each of the first rows."""
     i = 0
@@ -62,7 +62,7 @@ def add_rows(block, n_rows, factors, sign, out):
         i += 1
 
 
-@allocating_kernel
+@inner
 def multiply(left, n_rows, n_inner, block, out):
     """Write the first rows and inner columns of ``left`` times ``block`` into ``out``.
 
@@ -70,7 +70,7 @@ def multiply(left, n_rows, n_inner, block, out):
     price of the product. Columns are taken by the tile, which stays in the cache.
     """
     for low in range(0, block.shape[1], TILE):
-        width, i = min(TILE, block.shape[1] - low), 0
+        width, i = min(TILE, block.shape[1] - low), np.int64(0)
         while i + 1 < n_rows:
             _multiply_pair(left, i, n_inner, block, low, width, out)
             i += 2
@@ -78,7 +78,7 @@ def multiply(left, n_rows, n_inner, block, out):
             _multiply_row(left, i, n_inner, block, low, width, out)
 
 
-@allocating_kernel
+@inner
 def _multiply_pair(left, i, n_inner, block, low, width, out):
     """Write a tile of rows ``i`` and ``i + 1``, which share what is read."""
     first, m, n, j = np.uintp(low), np.uintp(i), np.uintp(i + 1), 0
@@ -105,7 +105,7 @@ def _multiply_pair(left, i, n_inner, block, low, width, out):
         j += 1
 
 
-@allocating_kernel
+@inner
 def _multiply_row(left, i, n_inner, block, low, width, out):
     first, m = np.uintp(low), np.uintp(i)
     for q in range(width):

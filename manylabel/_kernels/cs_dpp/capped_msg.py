@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import allocating_inner, inner, kernel
 from manylabel._kernels.cs_dpp import secular
 from manylabel._kernels.cs_dpp.block import add_rows, dots, multiply, norm
 
@@ -31,8 +31,8 @@ LONG = 0.01
 SIZE, N_BLOCK = range(2)
 
 
-class Room(NamedTuple):
-    """Scratch memory for rows of Q and M components."""
+class PCAScratch(NamedTuple):
+    """Memory of a step, for rows of Q and M components."""
 
     residual: object  # (n_labels,)
     coordinates: object  # (block rows,)
@@ -42,6 +42,7 @@ class Room(NamedTuple):
     values: object  # (M + 2,)
     vectors: object  # (M + 2, M + 2) how the step turned Q: see update
     mixed: object  # (M + 2, block rows)
+    folded: object  # (M + 2, n_labels)
     secular: object
 
 
@@ -50,22 +51,19 @@ def block_rows(n_components: int) -> int:
     return n_components + 2 + max(4, n_components // 2)
 
 
-@allocating_kernel
-def make_room(mix, n_labels):
+def make_scratch(mix, n_labels):
     """Return scratch memory."""
     n_rows, n_block = mix.shape
-    return Room(
+    return PCAScratch(
         *(np.empty(n_labels), np.zeros(n_block), np.zeros(n_block)),
         *(np.zeros(n_rows), np.empty(n_rows), np.empty(n_rows)),
         *(np.zeros((n_rows, n_rows)), np.empty((n_rows, n_block))),
-        secular.make_room(n_rows),
+        *(np.empty((n_rows, n_labels)), secular.make_scratch(n_rows)),
     )
 
 
-@allocating_kernel
-def update(
-    vector, n_noisy, noisy, noise, rate, n_components, sizes, block, mix, sigma, room
-):
+@inner
+def update(vector, n_noisy, noisy, noise, rate, pca, scratch):
     """Take one step towards ``vector``; return how many rows Q had on the way.
 
     Parameters
@@ -74,82 +72,97 @@ def update(
     n_noisy, noisy, noise : how many labels are known up to errors, which ones, and the
         variances; the arrays may be longer.
     rate : eta; times the squared norm of the input at most eta of the theory.
-    n_components : M.
-    sizes : (3,) rows of Q, at most M + 1, rows of the block, folds so far; in place.
-    block : (block_rows, n_labels) in place.
-    mix : (M + 2, block_rows) in place; columns beyond the rows of the block are 0.
-    sigma : (M + 2,) eigenvalues, descending, in place.
-    room : scratch; left are ``room.vectors``, the coordinates of the new rows of Q in
-        the old ones and then in the residual, those cut off too, and
-        ``room.in_basis``, the coordinates of ``vector`` in the same.
+    pca : record, written in place: ``sizes`` (2,), rows of Q, at most M + 1, and of the
+        block; ``block`` (block_rows, n_labels); ``mix`` (M + 2, block_rows), whose
+        columns beyond the rows of the block are 0; ``sigma`` (M + 2,), eigenvalues,
+        descending.
+    scratch : left are ``vectors``, the coordinates of the new rows of Q in the old ones
+        and then in the residual, those cut off too, and ``in_basis``, the coordinates
+        of ``vector`` in the same.
     """
-    if sizes[N_BLOCK] == block.shape[0]:
-        fold(sizes, block, mix)
+    sizes, mix, mixed = pca.sizes, pca.mix, scratch.mixed
+    if sizes[N_BLOCK] == pca.block.shape[0]:
+        fold(sizes, pca.block, mix, scratch.folded)
     length = norm(vector)
-    _extend_block(vector, length, sizes, block, room)
-    n_full = _extend_basis(length, sizes, mix, sigma, room)
+    _extend_block(vector, length, sizes, pca.block, scratch)
+    n_full = _extend_basis(length, sizes, mix, pca.sigma, scratch)
     if n_noisy:
-        _noisy_eigenpairs(
-            n_noisy, noisy, noise, rate, n_full, sizes, block, mix, sigma, room
-        )
+        _noisy_eigenpairs(n_noisy, noisy, noise, rate, n_full, pca, scratch)
     else:
-        room.z[:] = room.in_basis
+        for i in range(scratch.z.shape[0]):
+            scratch.z[i] = scratch.in_basis[i]
         secular.eigenpairs(
-            sigma, room.z, rate, n_full, room.values, room.vectors, room.secular
+            *(pca.sigma, scratch.z, rate, n_full),
+            *(scratch.values, scratch.vectors, scratch.secular),
         )
+    n_components = mix.shape[0] - 2
     kept = min(n_full, n_components + 1)
-    multiply(room.vectors, kept, n_full, mix, room.mixed)
-    mix[:kept] = room.mixed[:kept]
-    mix[kept:] = 0.0
-    project_sum(room.values, kept, min(n_components, kept), sigma)
+    multiply(scratch.vectors, kept, n_full, mix, mixed)
+    for i in range(mix.shape[0]):
+        for j in range(mix.shape[1]):
+            mix[i, j] = mixed[i, j] if i < kept else 0.0
+    project_sum(scratch.values, kept, min(n_components, kept), pca.sigma)
     sizes[SIZE] = kept
     return n_full
 
 
-@allocating_kernel
-def _noisy_eigenpairs(n_noisy, noisy, noise, rate, n, sizes, block, mix, sigma, room):
+@allocating_inner
+def _noisy_eigenpairs(n_noisy, noisy, noise, rate, n, pca, scratch):
     """Write the eigenpairs of the step less its noise, descending; O(M^3)."""
-    step = rate * np.outer(room.in_basis[:n], room.in_basis[:n])
+    step, column, inputs = np.empty((n, n)), np.empty(n), scratch.in_basis
     for i in range(n):
-        step[i, i] += sigma[i]
+        for j in range(n):
+            step[i, j] = rate * (inputs[i] * inputs[j])
+        step[i, i] += pca.sigma[i]
     for p in range(n_noisy):
-        column = np.zeros(n)
         for i in range(n):
-            for j in range(sizes[N_BLOCK]):
-                column[i] += mix[i, j] * block[j, noisy[p]]
-        step -= rate * noise[p] * np.outer(column, column)
+            column[i] = 0.0
+            for j in range(pca.sizes[N_BLOCK]):
+                column[i] += pca.mix[i, j] * pca.block[j, noisy[p]]
+        for i in range(n):
+            for j in range(n):
+                step[i, j] -= rate * noise[p] * (column[i] * column[j])
     values, vectors = np.linalg.eigh(step)
-    room.values[:n] = values[::-1]
-    room.vectors[:n, :n] = vectors.T[::-1]
+    for i in range(n):
+        scratch.values[i] = values[n - 1 - i]
+        for j in range(n):
+            scratch.vectors[i, j] = vectors[j, n - 1 - i]
 
 
-@allocating_kernel
-def fold(sizes, block, mix):
+@kernel
+def fold(sizes, block, mix, folded):
     """Make Q itself the block."""
-    size, n_block = sizes[SIZE], sizes[N_BLOCK]
-    folded = np.empty((size, block.shape[1]))
-    multiply(mix, size, n_block, block, folded)
-    block[:size] = folded
-    mix[:] = 0.0
+    size = sizes[SIZE]
+    multiply(mix, size, sizes[N_BLOCK], block, folded)
     for i in range(size):
-        mix[i, i] = 1.0
+        for k in range(block.shape[1]):
+            block[i, k] = folded[i, k]
+    for i in range(mix.shape[0]):
+        for j in range(mix.shape[1]):
+            mix[i, j] = 1.0 if i == j < size else 0.0
     sizes[N_BLOCK] = size
 
 
-@allocating_kernel
-def _extend_block(vector, length, sizes, block, room):
+@inner
+def _extend_block(vector, length, sizes, block, scratch):
     """Write the coordinates in the block, which gets a row for what is left."""
-    n_block, coordinates, residual = sizes[N_BLOCK], room.coordinates, room.residual
-    coordinates[n_block:] = 0.0
+    n_block, coordinates, residual = (
+        sizes[N_BLOCK],
+        scratch.coordinates,
+        scratch.residual,
+    )
+    for i in range(n_block, coordinates.shape[0]):
+        coordinates[i] = 0.0
     dots(block, n_block, vector, coordinates)
-    residual[:] = vector
+    for k in range(vector.shape[0]):
+        residual[k] = vector[k]
     add_rows(block, n_block, coordinates, -1.0, residual)
     left = norm(residual)
     if ROUNDING * length < left < LONG * length:
-        dots(block, n_block, residual, room.again)
-        add_rows(block, n_block, room.again, -1.0, residual)
+        dots(block, n_block, residual, scratch.again)
+        add_rows(block, n_block, scratch.again, -1.0, residual)
         for i in range(n_block):
-            coordinates[i] += room.again[i]
+            coordinates[i] += scratch.again[i]
         left = norm(residual)
     if left > ROUNDING * length:
         for k in range(residual.shape[0]):
@@ -158,26 +171,27 @@ def _extend_block(vector, length, sizes, block, room):
         sizes[N_BLOCK] += 1
 
 
-@allocating_kernel
-def _extend_basis(length, sizes, mix, sigma, room):
+@inner
+def _extend_basis(length, sizes, mix, sigma, scratch):
     """Write the coordinates in Q, which gets a row for the rest; return its rows."""
-    size, left = sizes[SIZE], room.coordinates
-    room.in_basis[:] = 0.0
+    size, left = sizes[SIZE], scratch.coordinates
+    for i in range(scratch.in_basis.shape[0]):
+        scratch.in_basis[i] = 0.0
     for _ in range(2):  # twice is enough for orthogonality
-        dots(mix, size, left, room.values)
-        add_rows(mix, size, room.values, -1.0, left)
+        dots(mix, size, left, scratch.values)
+        add_rows(mix, size, scratch.values, -1.0, left)
         for i in range(size):
-            room.in_basis[i] += room.values[i]
+            scratch.in_basis[i] += scratch.values[i]
     far = norm(left)
     if far <= ROUNDING * length:
         return size
     for i in range(left.shape[0]):
         mix[size, i] = left[i] / far
-    room.in_basis[size], sigma[size] = far, 0.0
+    scratch.in_basis[size], sigma[size] = far, 0.0
     return size + 1
 
 
-@allocating_kernel
+@kernel
 def project_sum(values, n, total, out):
     """Write ``clip(values + shift, 0, 1)`` with the shift that makes the sum ``total``.
 

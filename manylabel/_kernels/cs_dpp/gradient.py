@@ -20,10 +20,10 @@ e, so the sum is kept to at most 1, where the row is met exactly.
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel, reducing_kernel
+from manylabel._kernels._jit import inner, reducing_inner
 
 
-@allocating_kernel
+@inner
 def rates(start, end, x_indices, x_data, bias, step, n_seen, spread, out, first):
     """Write rate_j x_j for each entry of a row, the factor of its error.
 
@@ -54,7 +54,7 @@ def rates(start, end, x_indices, x_data, bias, step, n_seen, spread, out, first)
             out[first + q] /= met
 
 
-@reducing_kernel
+@reducing_inner
 def _length(start, end, x_data):
     """Return the squared length of a row."""
     length = 0.0

@@ -7,11 +7,11 @@ the labels before it are predicted right and those after it as in ``y_hat``.
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import kernel
 from manylabel._kernels.costs import cost
 
 
-@allocating_kernel
+@kernel
 def count_others(y, y_hat, order, hits, n_predicted):
     """Write, at each label's turn, the hits and predictions among the other labels."""
     all_hits, all_predicted = np.int64(0), np.int64(0)
@@ -26,7 +26,7 @@ def count_others(y, y_hat, order, hits, n_predicted):
         all_predicted = n_predicted[k] + y[k]
 
 
-@allocating_kernel
+@kernel
 def label_weights(code, y, y_hat, order, out, if_false):
     """Write what a wrong prediction of each label costs over a right one.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from manylabel._kernels import rng
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner, kernel
 from manylabel._kernels.costs import HAMMING
 from manylabel._kernels.cs_dpp import capped_msg, factored, gradient, ridge
 from manylabel._kernels.cs_dpp.block import add_rows, dots, norm
@@ -23,11 +23,12 @@ TRANSFORM, CORRECT, NONE = range(3)
 RIDGE, GRADIENT = range(2)
 FREQUENT_FIRST, AS_GIVEN, RANDOM = range(3)
 N_SEEN, N_PICKED = range(2)
+GUESS, LEARN, BOTH = range(3)  # what is done with a row
 # A label that stands for others is learnt at this scale, so that it moves no direction.
 FAINT = 0.1
 
 
-class Rule(NamedTuple):
+class Settings(NamedTuple):
     """How to learn: codes and numbers that do not change on the stream."""
 
     cost: object
@@ -42,30 +43,21 @@ class Rule(NamedTuple):
     law_b: object
     most: object  # largest 1 / propensity
     grows: object  # the last label stands for those not met yet
-
-
-class State(NamedTuple):
-    """What is learnt. M is n_components, d the number of features."""
-
-    counters: object  # (2,) rows seen, rows of P
-    sizes: object  # (3,) of the online PCA: see capped_msg
-    block: object  # (block rows, n_labels)
-    mix: object  # (M + 2, block rows) Q = mix @ block
-    sigma: object  # (M + 2,)
-    picked: object  # (M,) which rows of Q are P
-    regressor: object  # to M components, or to all labels for basis correction
-    inverse: object  # (d + 1, d + 1) for ridge, else empty
-    spread: object  # (d + 1,) for adaptive rates, else empty
-    counts: object  # (n_labels,) rows of each label
-    order: object  # (n_labels,) labels, the most frequent first
-    place: object  # (n_labels,) where a label stands in ``order``
     boost: object  # (n_labels,) 1 / propensity
-    centre: object  # (n_labels,) the reference point o
-    random: object  # (1,) state of the random numbers
 
 
-class Room(NamedTuple):
-    """Scratch memory."""
+class Stream(NamedTuple):
+    """Features and labels by row."""
+
+    x_indptr: object
+    x_indices: object
+    x_data: object
+    y_indptr: object
+    y_indices: object
+
+
+class RowScratch(NamedTuple):
+    """Memory of the row that is learnt."""
 
     y: object  # (n_labels,) int64
     relevant: object  # (n_labels,) int64 the labels of y, n_relevant of them
@@ -85,132 +77,174 @@ class Room(NamedTuple):
     regressor: object
 
 
-@allocating_kernel
-def make_room(rule, state):
+def make_scratch(settings, state):
     """Return scratch memory that fits ``state``."""
-    n_labels, n_components = state.block.shape[1], state.picked.shape[0]
-    n_coded = n_labels if rule.basis == CORRECT else n_components
-    return Room(
-        *(np.zeros(n_labels, np.int64), np.zeros(n_labels, np.int64)),
-        *(np.zeros(n_labels, np.int64), np.arange(n_labels)),
-        *(np.empty(n_labels), np.zeros(n_labels), np.empty(n_labels)),
-        *(np.empty(n_labels), np.empty(n_labels)),
+    n_labels, n_components = state.pca.block.shape[1], state.picked.shape[0]
+    n_coded = n_labels if settings.basis == CORRECT else n_components
+    return RowScratch(
+        *np.zeros((3, n_labels), np.int64),
+        *(np.arange(n_labels), np.empty(n_labels), np.zeros(n_labels)),
+        *np.empty((3, n_labels)),
         *(np.zeros(n_coded), np.empty(n_components)),
-        *(np.empty(state.mix.shape[1]), np.empty_like(state.picked)),
+        *(np.empty(state.pca.mix.shape[1]), np.empty_like(state.picked)),
         np.empty(state.regressor.raw.shape[0]),
-        capped_msg.make_room(state.mix, n_labels),
-        factored.make_room(state.regressor),
+        capped_msg.make_scratch(state.pca.mix, n_labels),
+        factored.make_scratch(state.regressor),
     )
 
 
-@allocating_kernel
-def score_row(start, end, x_indices, x_data, rule, state, room):
-    """Write W'x into ``room.code`` and P'W'x + o into ``room.score``.
+@kernel
+def score_rows(x_indptr, x_indices, x_data, settings, state, scratch, out):
+    """Write the scores of many rows."""
+    for i in range(out.shape[0]):
+        start, end = x_indptr[i], x_indptr[i + 1]
+        _score_row(start, end, x_indices, x_data, settings, state, scratch)
+        for k in range(out.shape[1]):
+            out[i, k] = scratch.score[k]
+
+
+@inner
+def _score_row(start, end, x_indices, x_data, settings, state, scratch):
+    """Write W'x into ``scratch.code`` and P'W'x + o into ``scratch.score``.
 
     Labels that were never seen rank last.
     """
-    score, block, n_block = room.score, state.block, state.sizes[capped_msg.N_BLOCK]
+    score, mix, mixed, code = scratch.score, state.pca.mix, scratch.mixed, scratch.code
+    block, n_block = state.pca.block, state.pca.sizes[capped_msg.N_BLOCK]
+    coordinates, is_wide = scratch.pca.coordinates, settings.basis == CORRECT
     factored.predict(
-        *(start, end, x_indices, x_data, rule.bias),
-        *(state.regressor, room.regressor, room.code),
+        *(start, end, x_indices, x_data, settings.bias),
+        *(state.regressor, scratch.regressor, code),
     )
-    _mix_code(rule, state, room)
-    score[:] = state.centre
-    add_rows(block, n_block, room.mixed, 1.0, score)
+    if is_wide:  # the code is H'x: project it
+        dots(block, n_block, code, coordinates)
+    for i in range(n_block):
+        mixed[i] = 0.0
+    for m in range(state.counters[N_PICKED]):
+        row, weight = np.uintp(state.picked[m]), 0.0
+        if is_wide:
+            for i in range(n_block):
+                weight += mix[row, i] * coordinates[i]
+        else:
+            weight = code[m]
+        for i in range(n_block):
+            mixed[i] += weight * mix[row, i]
+    for k in range(score.shape[0]):
+        score[k] = state.centre[k]
+    add_rows(block, n_block, mixed, 1.0, score)
     for k in range(score.shape[0]):
         if state.counts[k] == 0:
             score[k] = UNSEEN
 
 
-@allocating_kernel
-def _mix_code(rule, state, room):
-    """Write the coordinates of P'W'x in the block into ``room.mixed``."""
-    mix, mixed, n_block = state.mix, room.mixed, state.sizes[capped_msg.N_BLOCK]
-    coordinates = room.pca.coordinates
-    if rule.basis == CORRECT:  # the code is H'x: project it
-        dots(state.block, n_block, room.code, coordinates)
-    for i in range(n_block):
-        mixed[i] = 0.0
-    for m in range(state.counters[N_PICKED]):
-        row, weight = np.uintp(state.picked[m]), 0.0
-        if rule.basis == CORRECT:
-            for i in range(n_block):
-                weight += mix[row, i] * coordinates[i]
-        else:
-            weight = room.code[m]
-        for i in range(n_block):
-            mixed[i] += weight * mix[row, i]
+@kernel
+def progress(stream, first, last, work, settings, state, scratch, predicted):
+    """Predict each row from ``first`` to ``last``, then learn it.
 
-
-@allocating_kernel
-def score_rows(x_indptr, x_indices, x_data, rule, state, out):
-    """Write the scores of many rows."""
-    room = make_room(rule, state)
-    for i in range(out.shape[0]):
-        start, end = x_indptr[i], x_indptr[i + 1]
-        score_row(start, end, x_indices, x_data, rule, state, room)
-        for k in range(out.shape[1]):
-            out[i, k] = room.score[k]
-
-
-@allocating_kernel
-def progress(x_indptr, x_indices, x_data, y_indptr, y_indices, rule, state, predicted):
-    """Predict each row, then learn it; ``predicted`` (n, n_labels) may have no rows."""
-    room = make_room(rule, state)
-    for i in range(x_indptr.shape[0] - 1):
-        start, end = x_indptr[i], x_indptr[i + 1]
-        guess_row(start, end, x_indices, x_data, rule, state, room)
-        if predicted.shape[0]:
-            for k in range(predicted.shape[1]):
-                predicted[i, k] = room.y_hat[k]
-        n_relevant = y_indptr[i + 1] - y_indptr[i]
-        for p in range(n_relevant):
-            k = y_indices[y_indptr[i] + p]
-            room.y[k], room.relevant[p] = 1, k
-        set_order(rule, state, room)
-        label_weights(
-            rule.cost, room.y, room.y_hat, room.order, room.delta, room.if_false
-        )
-        learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room)
-
-
-@allocating_kernel
-def guess_row(start, end, x_indices, x_data, rule, state, room):
-    """Write the predicted labels of one row into ``room.y_hat``."""
-    score_row(start, end, x_indices, x_data, rule, state, room)
-    for k in range(room.score.shape[0]):
-        room.y_hat[k] = room.score[k] > 0.0
-
-
-@allocating_kernel
-def learn_row(start, end, x_indices, x_data, n_relevant, rule, state, room):
-    """Learn the row just guessed from its labels and ``room.delta``.
-
-    Lines 5 to 7 of Algorithm 1. ``room.code`` goes from W'x to the error of the code,
-    ``room.y`` back to nothing.
+    ``predicted`` (n, n_labels) may have no rows. ``work`` is to guess, which writes
+    ``scratch.y``, ``y_hat`` and ``order``; or to learn the row that was guessed, by
+    ``scratch.delta``, which the caller wrote meanwhile; or both. Lines 3 to 7 of
+    Algorithm 1.
     """
+    x_indices, x_data = stream.x_indices, stream.x_data
+    for i in range(first, last):
+        start, end = stream.x_indptr[i], stream.x_indptr[i + 1]
+        n_relevant = stream.y_indptr[i + 1] - stream.y_indptr[i]
+        if work != LEARN:
+            _score_row(start, end, x_indices, x_data, settings, state, scratch)
+            for k in range(scratch.score.shape[0]):
+                scratch.y_hat[k] = scratch.score[k] > 0.0
+            for k in range(predicted.shape[1]):
+                predicted[i, k] = scratch.y_hat[k]
+            for p in range(n_relevant):
+                k = stream.y_indices[stream.y_indptr[i] + p]
+                scratch.y[k], scratch.relevant[p] = 1, k
+            _set_order(settings, state, scratch.order)
+        if work == BOTH:
+            label_weights(
+                *(settings.cost, scratch.y, scratch.y_hat, scratch.order),
+                *(scratch.delta, scratch.if_false),
+            )
+        if work != GUESS:
+            _learn_code(n_relevant, settings, state, scratch)
+            if settings.regressor == RIDGE:
+                ridge.update(
+                    *(start, end, x_indices, x_data, settings.bias),
+                    *(state.inverse, scratch.factors),
+                )
+                factored.add_dense(
+                    *(scratch.factors, scratch.code),
+                    *(state.regressor, scratch.regressor),
+                )
+            else:
+                gradient.rates(
+                    *(start, end, x_indices, x_data, settings.bias, settings.step),
+                    *(
+                        state.counters[N_SEEN] - 1,
+                        state.spread,
+                        scratch.factors,
+                        np.int64(0),
+                    ),
+                )
+                factored.add_sparse(
+                    *(start, end, x_indices, scratch.factors, scratch.code),
+                    *(state.regressor, scratch.regressor),
+                )
+
+
+@inner
+def _set_order(settings, state, order):
+    """Write the order in which the cost of this row is decomposed."""
+    for k in range(order.shape[0]):
+        if settings.order == FREQUENT_FIRST:
+            order[k] = state.order[k]
+        elif settings.order == RANDOM:
+            order[k] = k
+    if settings.order == RANDOM:
+        rng.shuffle(state.random, order, order.shape[0])
+
+
+@inner
+def _learn_code(n_relevant, settings, state, scratch):
+    """Step the online PCA, pick P, turn W along; turn the code W'x into its error."""
     state.counters[N_SEEN] += 1
-    _count_labels(n_relevant, state, room.relevant)
-    length, is_noisy = _set_target(n_relevant, rule, state, room)
-    _turn_basis(length, n_relevant if is_noisy else 0, rule, state, room)
-    if rule.regressor == RIDGE:
-        ridge.update(
-            start, end, x_indices, x_data, rule.bias, state.inverse, room.factors
+    _count_labels(n_relevant, state, scratch.relevant)
+    length, is_noisy = _set_target(n_relevant, settings, state, scratch)
+    target, code, wanted = scratch.target, scratch.code, scratch.wanted
+    pca, n_components, n_full = scratch.pca, state.picked.shape[0], 0
+    if length > 0.0:
+        # The code as recorded is cut to length 1, which takes its square off the rate.
+        rate = 2.0 / np.sqrt(state.counters[N_SEEN]) * n_components / target.shape[0]
+        rate /= max(1.0, length) ** 2
+        n_noisy = n_relevant if is_noisy else 0
+        n_full = capped_msg.update(
+            target, n_noisy, scratch.relevant, scratch.noise, rate, state.pca, pca
         )
-        factored.add_dense(room.factors, room.code, state.regressor, room.regressor)
-    else:
-        gradient.rates(
-            *(start, end, x_indices, x_data, rule.bias, rule.step),
-            *(state.counters[N_SEEN] - 1, state.spread, room.factors, 0),
-        )
-        factored.add_sparse(
-            *(start, end, x_indices, room.factors, room.code),
-            *(state.regressor, room.regressor),
-        )
+        for m in range(n_components):
+            scratch.old[m] = state.picked[m]
+        n_old = state.counters[N_PICKED]
+        _pick_rows(settings, state)
+        if settings.basis == TRANSFORM:
+            _set_turn(n_old, n_full, state, scratch)
+            factored.turn(state.regressor, scratch.regressor)
+            for m in range(n_components):
+                wanted[m] = code[m]
+            dots(scratch.regressor.step, n_components, wanted, code)
+    if settings.basis == CORRECT:
+        for k in range(target.shape[0]):
+            code[k] = target[k] - code[k]
+        return
+    for m in range(n_components):
+        wanted[m] = 0.0
+        if m < state.counters[N_PICKED]:
+            row = np.uintp(state.picked[m])
+            for i in range(n_full):
+                wanted[m] += pca.vectors[row, i] * pca.in_basis[i]
+        code[m] = wanted[m] - code[m]
 
 
-@allocating_kernel
-def _set_target(n_relevant, rule, state, room):
+@inner
+def _set_target(n_relevant, settings, state, scratch):
     """Write the weighed label code less o, as if no label were missing, and its noise.
 
     With a the root of a label's weight if it is true, b if it is false, and r = 1 / p,
@@ -218,118 +252,85 @@ def _set_target(n_relevant, rule, state, room):
     (r - 1) (a + b)^2 has its variance as mean. Return the length of the code of the
     labels as recorded, and whether any was boosted.
     """
-    target, n_seen, is_noisy = room.target, state.counters[N_SEEN], False
+    target, n_seen, is_noisy = scratch.target, state.counters[N_SEEN], False
     scale = 1.0
-    if rule.grows and rule.cost == HAMMING:
+    if settings.grows and settings.cost == HAMMING:
         scale = target.shape[0]  # weights that do not shrink as labels appear
     for k in range(target.shape[0]):
-        target[k] = -np.sqrt(scale * room.delta[k])
-    if rule.grows:
+        target[k] = -np.sqrt(scale * scratch.delta[k])
+    if settings.grows:
         target[target.shape[0] - 1] *= FAINT
     for p in range(n_relevant):
-        k = room.relevant[p]
-        room.y[k], target[k] = 0, -target[k]
-    if rule.centred:
+        k = scratch.relevant[p]
+        scratch.y[k], target[k] = 0, -target[k]
+    if settings.centred:
         for k in range(target.shape[0]):
             target[k] -= state.centre[k]
     length = norm(target)
-    constant = max(np.log(n_seen) - 1.0, 0.0) * (rule.law_b + 1.0) ** rule.law_a
+    constant = max(np.log(n_seen) - 1.0, 0.0) * (settings.law_b + 1.0) ** settings.law_a
     for p in range(n_relevant):
-        k = room.relevant[p]
-        boost = state.boost[k]
-        if rule.law_a > 0.0:
-            boost = 1.0 + constant * (state.counts[k] + rule.law_b) ** -rule.law_a
-        boost = min(boost, rule.most)
-        both = np.sqrt(scale * room.delta[k]) + np.sqrt(scale * room.if_false[k])
+        k = scratch.relevant[p]
+        boost = settings.boost[k]
+        if settings.law_a > 0.0:
+            boost = (
+                1.0 + constant * (state.counts[k] + settings.law_b) ** -settings.law_a
+            )
+        boost = min(boost, settings.most)
+        both = np.sqrt(scale * scratch.delta[k]) + np.sqrt(scale * scratch.if_false[k])
         target[k] += both * (boost - 1.0)
-        room.noise[p] = both * both * boost * (boost - 1.0)
+        scratch.noise[p] = both * both * boost * (boost - 1.0)
         is_noisy = is_noisy or boost > 1.0
-    if rule.centred:
+    if settings.centred:
         for k in range(target.shape[0]):
             state.centre[k] += target[k] / n_seen
     return length, is_noisy
 
 
-@allocating_kernel
-def _turn_basis(length, n_noisy, rule, state, room):
-    """Step the online PCA, pick P, turn W along; turn the code into its error."""
-    target, code, n_components = room.target, room.code, state.picked.shape[0]
-    if length > 0.0:
-        # The code as recorded is cut to length 1, which takes its square off the rate.
-        rate = 2.0 / np.sqrt(state.counters[N_SEEN]) * n_components / target.shape[0]
-        rate /= max(1.0, length) ** 2
-        n_full = capped_msg.update(
-            *(target, n_noisy, room.relevant, room.noise, rate, n_components),
-            *(state.sizes, state.block, state.mix, state.sigma, room.pca),
-        )
-        room.old[:], n_old = state.picked, state.counters[N_PICKED]
-        _pick_rows(rule, state)
-        if rule.basis == TRANSFORM:
-            _turn_regressor(n_old, n_full, state, room)
-    if rule.basis == CORRECT:
-        for k in range(target.shape[0]):
-            code[k] = target[k] - code[k]
-        return
-    room.wanted[:] = 0.0
-    if length > 0.0:
-        for m in range(state.counters[N_PICKED]):
-            row = np.uintp(state.picked[m])
-            for i in range(n_full):
-                room.wanted[m] += room.pca.vectors[row, i] * room.pca.in_basis[i]
-    for m in range(n_components):
-        code[m] = room.wanted[m] - code[m]
-
-
-@allocating_kernel
-def _turn_regressor(n_old, n_full, state, room):
-    """Turn W, and the code W'x, from the old P to the new one.
+@inner
+def _set_turn(n_old, n_full, state, scratch):
+    """Write how to turn W, and the code W'x, from the old P to the new one.
 
     A component that P did not have before takes an old direction that was not in P;
     its weights are 0 so far.
     """
-    vectors, step, lost = room.pca.vectors, room.regressor.step, room.regressor.lost
-    n_new = state.counters[N_PICKED]
-    spare = 0
+    vectors, old = scratch.pca.vectors, scratch.old
+    step, lost = scratch.regressor.step, scratch.regressor.lost
+    n, n_new, spare = step.shape[0], state.counters[N_PICKED], 0
     for m in range(n_old, n_new):
-        while _is_in(spare, room.old, m):
-            spare += 1
-        room.old[m] = spare
-    step[:] = np.eye(step.shape[0])
-    lost[:] = 0.0
+        is_free = False
+        while not is_free:
+            is_free = True
+            for each in range(m):
+                is_free = is_free and old[each] != spare
+            spare += not is_free
+        old[m] = spare
+    for i in range(n):
+        lost[0, i] = lost[1, i] = 0.0
+        for m in range(n):
+            step[i, m] = 1.0 if i == m else 0.0
     n_lost = n_picked = 0
     for row in range(n_full):
-        if n_picked < n_new and state.picked[n_picked] == row:
-            for m in range(n_new):
-                step[n_picked, m] = vectors[row, room.old[m]]
-            n_picked += 1
-        else:
-            for m in range(n_new):
-                lost[n_lost, m] = vectors[row, room.old[m]]
-            n_lost += 1
-    factored.turn(state.regressor, room.regressor)
-    room.wanted[:] = room.code
-    dots(step, step.shape[0], room.wanted, room.code)
+        is_picked = n_picked < n_new and state.picked[n_picked] == row
+        for m in range(n_new):
+            if is_picked:
+                step[n_picked, m] = vectors[row, old[m]]
+            else:
+                lost[n_lost, m] = vectors[row, old[m]]
+        n_picked += is_picked
+        n_lost += not is_picked
 
 
-@allocating_kernel
-def _is_in(item, items, n):
-    for i in range(n):
-        if items[i] == item:
-            return True
-    return False
-
-
-@allocating_kernel
-def _pick_rows(rule, state):
+@inner
+def _pick_rows(settings, state):
     """Pick the rows of P: the M of largest sigma, or all but one drawn by Lemma 2."""
-    n_components, size = state.picked.shape[0], state.sizes[capped_msg.SIZE]
+    n_components, size = state.picked.shape[0], state.pca.sizes[capped_msg.SIZE]
     dropped = size
     if size > n_components:
         dropped = size - 1  # sigma is descending
-        if rule.sampled:
+        if settings.sampled:
             left = rng.next_float(state.random)
             for i in range(size):
-                left -= 1.0 - state.sigma[i]
+                left -= 1.0 - state.pca.sigma[i]
                 if left < 0.0:
                     dropped = i
                     break
@@ -341,18 +342,7 @@ def _pick_rows(rule, state):
     state.counters[N_PICKED] = n_picked
 
 
-@allocating_kernel
-def set_order(rule, state, room):
-    """Write the order in which the cost of this row is decomposed."""
-    if rule.order == FREQUENT_FIRST:
-        room.order[:] = state.order
-    elif rule.order == RANDOM:
-        for k in range(room.order.shape[0]):
-            room.order[k] = k
-        rng.shuffle(state.random, room.order, room.order.shape[0])
-
-
-@allocating_kernel
+@inner
 def _count_labels(n_relevant, state, relevant):
     """Count the labels of a row, and keep frequent ones at the front of the order."""
     order, place, counts = state.order, state.place, state.counts

@@ -1,13 +1,25 @@
 """Orthogonal matching pursuit: a sparse vector from a few random sums of it."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner, kernel
 
 TINY = 1e-10  # a residual or a new direction this small is rounding
 
 
-@allocating_kernel
+class PursuitScratch(NamedTuple):
+    """Memory of one row."""
+
+    closeness: object  # (n_labels,) products of the codes with the rest
+    rest: object  # (M,) what is left of the code
+    basis: object  # (most labels, M)
+    triangle: object  # (most labels, most labels)
+    chosen: object  # (most labels,)
+    target: object  # (most labels,)
+
+
 def decode(codes, code, sparsity, out):
     """Write into ``out`` the coefficients of at most ``sparsity[i]`` labels of row i.
 
@@ -17,17 +29,22 @@ def decode(codes, code, sparsity, out):
     1993). The coefficients are those of least squares on the chosen labels; 0
     elsewhere. A row takes O(sparsity M K).
     """
-    n_labels, size = code.shape
-    columns = np.ascontiguousarray(code.T)  # so that the loop over labels vectorises
-    closeness, rest = np.empty(n_labels), np.empty(size)
-    most = 0
-    for i in range(sparsity.shape[0]):
-        most = max(most, sparsity[i])
-    basis, triangle = np.empty((most, size)), np.empty((most, most))
-    chosen, target = np.empty(most, np.int64), np.empty(most)
+    columns = code.T.copy()  # so that the loop over labels vectorises
+    (n_labels, size), most = code.shape, int(np.max(sparsity, initial=0))
+    scratch = PursuitScratch(
+        *(np.empty(n_labels), np.empty(size)),
+        *(np.empty((most, size)), np.empty((most, most))),
+        *(np.empty(most, np.int64), np.empty(most)),
+    )
+    _decode(codes, columns, sparsity, scratch, out)
+
+
+@kernel
+def _decode(codes, columns, sparsity, scratch, out):
+    closeness, rest, basis, triangle, chosen, target = scratch
     for i in range(out.shape[0]):
-        n_chosen = 0
-        for m in range(size):
+        n_chosen = np.int64(0)
+        for m in range(rest.shape[0]):
             rest[m] = codes[i, m]
         while n_chosen < sparsity[i]:
             label = _closest(columns, rest, closeness)
@@ -35,10 +52,14 @@ def decode(codes, code, sparsity, out):
                 break
             if not _orthogonalise(label, columns, n_chosen, basis, triangle):
                 break
-            chosen[n_chosen] = label
-            target[n_chosen] = _leave(rest, n_chosen, basis)
+            product = 0.0
+            for m in range(rest.shape[0]):
+                product += rest[m] * basis[n_chosen, m]
+            for m in range(rest.shape[0]):
+                rest[m] -= product * basis[n_chosen, m]
+            chosen[n_chosen], target[n_chosen] = label, product
             n_chosen += 1
-        for label in range(n_labels):
+        for label in range(out.shape[1]):
             out[i, label] = 0.0
         for a in range(n_chosen - 1, -1, -1):
             value = target[a]
@@ -47,10 +68,11 @@ def decode(codes, code, sparsity, out):
             out[i, chosen[a]] = value / triangle[a, a]
 
 
-@allocating_kernel
+@inner
 def _closest(columns, rest, closeness):
     """Return the label whose code has the largest product, of any sign."""
-    closeness[:] = 0.0
+    for label in range(closeness.shape[0]):
+        closeness[label] = 0.0
     for m in range(rest.shape[0]):
         for label in range(closeness.shape[0]):
             closeness[label] += rest[m] * columns[m, label]
@@ -61,7 +83,7 @@ def _closest(columns, rest, closeness):
     return best
 
 
-@allocating_kernel
+@inner
 def _orthogonalise(label, columns, n_chosen, basis, triangle):
     """Make a label's code the next vector of ``basis``; return whether it is new.
 
@@ -70,7 +92,8 @@ def _orthogonalise(label, columns, n_chosen, basis, triangle):
     """
     for m in range(basis.shape[1]):
         basis[n_chosen, m] = columns[m, label]
-    triangle[n_chosen, :] = 0.0
+    for a in range(n_chosen):
+        triangle[n_chosen, a] = 0.0
     for _ in range(2):
         for a in range(n_chosen):
             product = 0.0
@@ -89,14 +112,3 @@ def _orthogonalise(label, columns, n_chosen, basis, triangle):
         basis[n_chosen, m] /= length
     triangle[n_chosen, n_chosen] = length
     return True
-
-
-@allocating_kernel
-def _leave(rest, n_chosen, basis):
-    """Take the newest direction out of ``rest`` in place; return how much of it."""
-    product = 0.0
-    for m in range(rest.shape[0]):
-        product += rest[m] * basis[n_chosen, m]
-    for m in range(rest.shape[0]):
-        rest[m] -= product * basis[n_chosen, m]
-    return product

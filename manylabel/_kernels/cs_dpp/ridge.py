@@ -7,10 +7,10 @@ gain (y_t - W_{t-1}' x_t)' (Chu et al. 2019, equations 6 and 7).
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner
 
 
-@allocating_kernel
+@inner
 def update(start, end, x_indices, x_data, bias, inverse, gain):
     """Take one row into ``inverse`` in place; write its gain; return its leverage.
 
@@ -32,7 +32,8 @@ def update(start, end, x_indices, x_data, bias, inverse, gain):
     for p in range(start, end):
         leverage += x_data[p] * gain[np.uintp(x_indices[p])]
     if leverage < 0:
-        gain[:] = 0.0
+        for i in range(size):
+            gain[i] = 0.0
         return 0.0
     # Half of the division on each side: a product of equals is symmetric, bit by bit.
     scale = 1 / np.sqrt(1 + leverage)

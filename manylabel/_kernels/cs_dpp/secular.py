@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel, reducing_kernel
+from manylabel._kernels._jit import inner, reducing_inner
 
 EPSILON = np.finfo(np.float64).eps
 MOST_STEPS = 60
 
 
-class Room(NamedTuple):
+class SecularScratch(NamedTuple):
     """Scratch memory for at most n poles. Live are those that move."""
 
     gaps: object  # (n, n) live poles less each root
@@ -27,17 +27,16 @@ class Room(NamedTuple):
     z: object  # (n,) of the live ones
 
 
-@allocating_kernel
-def make_room(n):
+def make_scratch(n: int) -> SecularScratch:
     """Return scratch memory."""
-    return Room(
+    return SecularScratch(
         *(np.empty((n, n)), np.empty((n, 4)), np.empty(n, np.int64)),
         *(np.empty(n), np.empty(n)),
     )
 
 
-@allocating_kernel
-def eigenpairs(poles, z, rate, n, values, vectors, room):
+@inner
+def eigenpairs(poles, z, rate, n, values, vectors, scratch):
     """Write eigenvalues, descending, and eigenvectors, as rows.
 
     Parameters
@@ -48,20 +47,20 @@ def eigenpairs(poles, z, rate, n, values, vectors, room):
     n : how many of them to use.
     values : (n,) at least; out.
     vectors : (n, n) at least; out: eigenvectors of d and z as they were given.
-    room : scratch.
+    scratch : scratch.
     """
-    n_live, n_turns = _deflate(poles, z, rate, n, room)
-    live, turns = room.live, room.turns
+    n_live, n_turns = _deflate(poles, z, rate, n, scratch)
+    live, turns = scratch.live, scratch.turns
     for i in range(n):
         for j in range(n):
             vectors[i, j] = 0.0
         values[i] = poles[i]
         vectors[i, i] = 1.0
     for i in range(n_live):
-        values[live[i]] = _root(i, n_live, rate, room)
-    _restore(n_live, rate, room)
+        values[live[i]] = _root(i, n_live, rate, scratch)
+    _restore(n_live, rate, scratch)
     for i in range(n_live):
-        _write_vector(i, n_live, room, vectors)
+        _write_vector(i, n_live, scratch, vectors)
     for t in range(n_turns - 1, -1, -1):
         a, b = np.int64(turns[t, 0]), np.int64(turns[t, 1])
         c, s = turns[t, 2], turns[t, 3]
@@ -72,14 +71,14 @@ def eigenpairs(poles, z, rate, n, values, vectors, room):
     _sort(n, values, vectors)
 
 
-@allocating_kernel
-def _deflate(poles, z, rate, n, room):
+@inner
+def _deflate(poles, z, rate, n, scratch):
     """Set aside the poles that stay eigenvalues; return (how many live, turns made).
 
     A pole stays where z is nothing. Of two poles that are equal one can be made to
     stay by turning the plane of the two. Poles within rounding count as equal.
     """
-    live, turns, length2 = room.live, room.turns, 0.0
+    live, turns, length2 = scratch.live, scratch.turns, 0.0
     for j in range(n):
         length2 += z[j] * z[j]
     small = 8.0 * EPSILON * max(abs(poles[0]), rate * length2)
@@ -100,27 +99,27 @@ def _deflate(poles, z, rate, n, room):
         live[n_live] = j
         n_live += 1
     for i in range(n_live):
-        room.pole[i], room.z[i] = poles[live[i]], z[live[i]]
+        scratch.pole[i], scratch.z[i] = poles[live[i]], z[live[i]]
     return n_live, n_turns
 
 
-@allocating_kernel
-def _root(i, n_live, rate, room):
+@inner
+def _root(i, n_live, rate, scratch):
     """Return the root above live pole ``i``; write the poles less it into ``gaps``."""
-    origin, low, high = _bracket(i, n_live, rate, room)
-    x = rate * room.z[i] ** 2  # what it would be, were the other poles far away
+    origin, low, high = _bracket(i, n_live, rate, scratch)
+    x = rate * scratch.z[i] ** 2  # what it would be, were the other poles far away
     if not low < x < high:
         x = 0.5 * (low + high)
     for _ in range(MOST_STEPS):
-        _set_gaps(i, n_live, origin, x, room)
-        f, lower, upper, size = _evaluate(i, n_live, rate, room)
+        _set_gaps(i, n_live, origin, x, scratch)
+        f, lower, upper, size = _evaluate(i, n_live, rate, scratch)
         if abs(f) <= n_live * EPSILON * size:
             break
         if f < 0.0:
             low = x
         else:
             high = x
-        moved = x + _step(i, f, lower, upper, room.gaps)
+        moved = x + _step(i, f, lower, upper, scratch.gaps)
         if not low < moved < high:
             moved = 0.5 * (low + high)
         if moved in (x, low, high):
@@ -129,35 +128,35 @@ def _root(i, n_live, rate, room):
     return origin + x
 
 
-@allocating_kernel
-def _bracket(i, n_live, rate, room):
+@inner
+def _bracket(i, n_live, rate, scratch):
     """Return the pole that a root is nearer to, and its bounds, less that pole."""
-    below, most = room.pole[i], 0.0
+    below, most = scratch.pole[i], 0.0
     for j in range(n_live):
-        most += rate * room.z[j] ** 2  # all roots together move by so much
+        most += rate * scratch.z[j] ** 2  # all roots together move by so much
     if i == 0:
         return below, 0.0, most
-    half = 0.5 * (room.pole[i - 1] - below)
+    half = 0.5 * (scratch.pole[i - 1] - below)
     if most <= half:
         return below, 0.0, most
-    _set_gaps(i, n_live, below, half, room)
-    f, _, _, _ = _evaluate(i, n_live, rate, room)
+    _set_gaps(i, n_live, below, half, scratch)
+    f, _, _, _ = _evaluate(i, n_live, rate, scratch)
     if f < 0.0:
-        return room.pole[i - 1], -half, 0.0
+        return scratch.pole[i - 1], -half, 0.0
     return below, 0.0, half
 
 
-@allocating_kernel
-def _set_gaps(i, n_live, origin, x, room):
-    row, gaps, pole = np.uintp(i), room.gaps, room.pole
+@inner
+def _set_gaps(i, n_live, origin, x, scratch):
+    row, gaps, pole = np.uintp(i), scratch.gaps, scratch.pole
     for j in range(n_live):
         gaps[row, j] = (pole[j] - origin) - x
 
 
-@reducing_kernel
-def _evaluate(i, n_live, rate, room):
+@reducing_inner
+def _evaluate(i, n_live, rate, scratch):
     """Return the secular function, its slopes from both sides, and its size."""
-    row, gaps, z = np.uintp(i), room.gaps, room.z
+    row, gaps, z = np.uintp(i), scratch.gaps, scratch.z
     below = above = lower = upper = 0.0
     for j in range(i):
         part = z[j] / gaps[row, j]
@@ -172,7 +171,7 @@ def _evaluate(i, n_live, rate, room):
     return f, rate * lower, rate * upper, 1.0 + rate * (above - below)
 
 
-@allocating_kernel
+@inner
 def _step(i, f, lower, upper, gaps):
     """Return the step to the root of a function with the same value and slopes."""
     near = gaps[i, i]
@@ -187,13 +186,13 @@ def _step(i, f, lower, upper, gaps):
     return (a - root) / (2.0 * c) if a <= 0.0 else 2.0 * b / (a + root)
 
 
-@allocating_kernel
-def _restore(n_live, rate, room):
+@inner
+def _restore(n_live, rate, scratch):
     """Put into ``z`` the vector whose eigenvalues the computed ones are exactly.
 
     Its squares are products over the roots, as many factors as there are poles.
     """
-    gaps, pole, z = room.gaps, room.pole, room.z
+    gaps, pole, z = scratch.gaps, scratch.pole, scratch.z
     for j in range(n_live):
         product = -gaps[j, j] / rate
         for i in range(n_live):
@@ -202,9 +201,15 @@ def _restore(n_live, rate, room):
         z[j] = np.copysign(np.sqrt(abs(product)), z[j])
 
 
-@reducing_kernel
-def _write_vector(i, n_live, room, vectors):
-    gaps, z, live, row, length2 = room.gaps, room.z, room.live, np.uintp(i), 0.0
+@reducing_inner
+def _write_vector(i, n_live, scratch, vectors):
+    gaps, z, live, row, length2 = (
+        scratch.gaps,
+        scratch.z,
+        scratch.live,
+        np.uintp(i),
+        0.0,
+    )
     for j in range(n_live):
         gaps[row, j] = z[j] / gaps[row, j]
         length2 += gaps[row, j] * gaps[row, j]
@@ -214,7 +219,7 @@ def _write_vector(i, n_live, room, vectors):
         vectors[out, live[j]] = scale * gaps[row, j]
 
 
-@allocating_kernel
+@inner
 def _sort(n, values, vectors):
     """Sort by value, descending; nearly sorted already, so by insertion."""
     for end in range(1, n):

@@ -53,29 +53,16 @@ class AnnotationTree(CodingTree):
     ----------
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
-    children_ : ndarray of shape (n_nodes,)
-        First child of each node, the second follows it; 0 in a leaf. A row goes to the
-        first if its score is above 0.
-    node_rows_ : ndarray of shape (n_nodes,)
-        Training rows of a node.
-    asked_ : ndarray of shape (n_nodes,)
-        Label that a node asks for; -1 in a leaf.
+    tree_ : CodingNodes
+        The nodes, a record of arrays: ``children``, the first child of each, which the
+        second follows, 0 in a leaf; ``n_rows``, training rows; ``asked``, the label
+        that a node asks for, -1 in a leaf; ``intercept`` and weights of the decisions;
+        ``f_indptr`` and ``f_indices``, the labels that a node fixes; ``slope`` and
+        ``shift``: log-odds of the first child are ``slope * score + shift``.
     coef_ : csr_array of shape (n_nodes, n_features)
         Weights of the decisions; made when asked for.
-    intercept_ : ndarray of shape (n_nodes,)
-        Intercepts of the decisions.
     selected_features_ : ndarray of int
         Features that a decision looks at, ascending.
-    label_starts_ : ndarray of shape (n_nodes + 1,)
-        Where the labels that a node fixes start in ``labels_``.
-    labels_ : ndarray of int
-        These labels. A row gets those of all nodes on its way.
-    most_labels_ : int
-        Labels of the largest labelset.
-    slope_ : float
-        Log-odds of the first child are ``slope_ * score + shift_``.
-    shift_ : ndarray of shape (n_nodes,)
-        See ``slope_``.
     gain_ : ndarray of shape (n_labels,)
         1 / propensity: factor of the label's chance.
     threshold_ : float
@@ -113,7 +100,7 @@ class AnnotationTree(CodingTree):
     >>> X = [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
     >>> Y = [[1, 1, 0], [1, 0, 0], [0, 1, 1], [1, 0, 1]]
     >>> model = AnnotationTree(C=10).fit(X, Y)
-    >>> model.asked_[model.children_ > 0].tolist()
+    >>> model.tree_.asked[model.tree_.children > 0].tolist()
     [0, 1, 2]
     >>> model.predict([[0.9, 0.1, 0.0], [0.1, 0.0, 1.0]])
     array([[1, 1, 0],

@@ -34,7 +34,7 @@ class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[m
     """A classifier whose target is a vector of two classes.
 
     A subclass has ``fit``, which calls ``_begin_fit``, ``_votes`` of checked rows,
-    positive for the second class, and ``_state_shapes``.
+    positive for the second class.
     """
 
     class_weight: Any
@@ -104,6 +104,11 @@ class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[m
         _validation.choice(given["loss"], "loss", losses)
         if isinstance(self.class_weight, str):
             _validation.choice(self.class_weight, "class_weight", ["balanced"])
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.classes_.shape != (2,):
+            raise ValueError("classes_ must be two.")
 
     def _votes(self, X: CSR) -> Floats:
         raise NotImplementedError

@@ -1,6 +1,6 @@
 """A linear classifier that looks at a few features: BAC, the same as FGM."""
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,6 +9,7 @@ from manylabel._kernels.coding_tree import budget as planes
 from manylabel._kernels.linear.separator import Columns
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike
 from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
+from manylabel.persistence.records import Field, Finite, Matrix, Number
 
 
 class BudgetedClassifier(BinaryClassifier):
@@ -77,12 +78,11 @@ class BudgetedClassifier(BinaryClassifier):
     array([ 7, 30])
     """
 
-    coef_: CSR
-    intercept_: Floats
-    selected_features_: Ints
-    n_planes_: int
-    objective_: float
-    duality_gap_: float
+    coef_: Annotated[CSR, Matrix("float64", "1, n_features")]
+    intercept_: Annotated[Floats, Field("float64", "1", Finite())]
+    n_planes_: Annotated[int, Number(least=0, whole=True)]
+    objective_: Annotated[float, Number()]
+    duality_gap_: Annotated[float, Number()]
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class BudgetedClassifier(BinaryClassifier):
         if self.loss == "hinge":
             self._check_hinge(rows, cost)
         n_features = rows.X.shape[1]
-        rules = planes.Rules(
+        settings = planes.PlaneSettings(
             LOSSES[self.loss],
             bool(self.fit_intercept),
             min(self.budget, n_features),
@@ -137,23 +137,27 @@ class BudgetedClassifier(BinaryClassifier):
             self.max_iter,
         )
         n_rows, X = len(cost), rows.X.tocsc()
-        columns = Columns(n_rows, n_features, X.indptr, X.indices, X.data)
-        space = planes.workspace(n_rows, n_features, 1, rules.budget, rules.max_planes)
-        result = planes.solve(columns, rows.side, cost[None], rules, space)
-        self._take(result, space, n_features)
+        starts = X.indptr.astype(np.int64)  # as those of a node, for the same code
+        columns = Columns(n_rows, n_features, starts, X.indices, X.data)
+        sizes = (settings.budget, settings.max_planes)
+        solver = planes.make_solver(n_rows, n_features, 1, *sizes)
+        result = planes.solve(columns, rows.side, cost[None], settings, solver)
+        self._keep(result, solver, n_features)
         return self
 
-    def _take(self, result: Any, space: Any, n_features: int) -> None:
-        features = space.planes.features[: result.n_features]
-        weights = space.total[0, : result.n_features]
+    @property
+    def selected_features_(self) -> Ints:
+        """Features of a weight other than 0, ascending."""
+        return np.asarray(self.coef_.indices.astype(np.int64))
+
+    def _keep(self, result: Any, solver: Any, n_features: int) -> None:
+        features = solver.planes.features[: result.n_features]
+        weights = solver.total[0, : result.n_features]
         order = np.argsort(features)
         order = order[weights[order] != 0]
-        self.selected_features_ = features[order]
-        self.coef_ = sp.csr_array(
-            (weights[order], self.selected_features_, [0, len(order)]),
-            shape=(1, n_features),
-        )
-        self.intercept_ = space.free[0, :1].copy()
+        parts = (weights[order], features[order], [0, len(order)])
+        self.coef_ = sp.csr_array(parts, shape=(1, n_features))
+        self.intercept_ = solver.free[0, :1].copy()
         self.n_planes_ = result.n_planes
         self.objective_, self.duality_gap_ = result.objective, result.gap
 
@@ -168,14 +172,6 @@ class BudgetedClassifier(BinaryClassifier):
                 f"C must be at least {low:.3g} and below {high:.3g} for the hinge on "
                 f"these rows. Got {self.C}."
             )
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        return {
-            "classes_": (2,),
-            "coef_": (1, self.n_features_in_),
-            "intercept_": (1,),
-            "selected_features_": self.coef_.indices.shape,
-        }
 
     def _votes(self, X: CSR) -> Floats:
         return np.asarray((X @ self.coef_.T).toarray()[:, 0] + self.intercept_[0])

@@ -10,13 +10,14 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import _validation, parallel
-from manylabel._kernels.coding_tree.budget import Rules
+from manylabel import parallel
+from manylabel._kernels.coding_tree.budget import PlaneSettings
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState
 from manylabel.budget import _reading
 from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
-from manylabel.budget._grower import Grower, Plan, Tree
+from manylabel.budget._grower import Grower, Plan
 from manylabel.budget._reading import Nodes
+from manylabel.budget._voting_nodes import VotingNodes
 from manylabel.explanation import Node
 
 # What cross-validation tries of a parameter that is not given.
@@ -74,10 +75,11 @@ class BudgetedTree(BinaryClassifier):
         Given, or chosen.
     selected_features_ : ndarray of int
         Features that the tree looks at, ascending.
-    children_ : ndarray of shape (n_nodes,)
-        First child of a node, that of the second class; the other follows; 0 in a leaf.
-    value_ : ndarray of shape (n_nodes,)
-        From -1 to 1: how far the training rows of a node are of the second class.
+    tree_ : VotingNodes
+        The nodes, a record of arrays: ``children``, the first child of a node, that of
+        the second class, which the other follows, 0 in a leaf; ``value``, from -1 to 1,
+        how far the training rows of a node are of the second class; ``n_rows``;
+        ``features``, their ``weights`` in each fold and ``intercept``, and more.
 
     Notes
     -----
@@ -109,9 +111,7 @@ class BudgetedTree(BinaryClassifier):
     budget_: int
     max_planes_: int
     C_: float
-    selected_features_: Ints
-    children_: Ints
-    value_: Floats
+    tree_: VotingNodes
 
     def __init__(
         self,
@@ -164,20 +164,25 @@ class BudgetedTree(BinaryClassifier):
         self._check_parameters()
         sides = self._begin_fit(X, y, sample_weight)
         seeds = parallel.spawn_seeds(self.random_state, 2)
-        fold = _drawn_folds(sides.side, max(2, self.cv), seeds[0])
+        fold = _draw_folds(sides.side, max(2, self.cv), seeds[0])
         n_shares = max(1, -(-sides.X.nnz // MAX_VALUES))
-        share = np.flatnonzero(_drawn_folds(sides.side, n_shares, seeds[1]) == 0)
-        best = self._chosen(sides, fold, share)
-        rules: Any = best.rules
-        self.budget_, self.max_planes_ = rules.budget, rules.max_planes
+        share = np.flatnonzero(_draw_folds(sides.side, n_shares, seeds[1]) == 0)
+        best = self._choose(sides, fold, share)
+        settings: Any = best.settings
+        self.budget_, self.max_planes_ = settings.budget, settings.max_planes
         self.C_ = best.cost
-        self._take(self._grown(best))
+        self.tree_ = self._grow(best)
         return self
+
+    @property
+    def selected_features_(self) -> Ints:
+        """Features that the tree looks at, ascending."""
+        return np.unique(self.tree_.features)
 
     @property
     def depth_(self) -> int:
         """Decisions on the longest way down."""
-        return int(self._tree().depth().max())
+        return int(self.tree_.depth().max())
 
     def nodes(self, depth: int | None = None) -> list[Node]:
         """Return the nodes of the tree to be read, each before its children.
@@ -197,12 +202,12 @@ class BudgetedTree(BinaryClassifier):
         return _reading.upper(self._arrays(), depth)
 
     def _arrays(self) -> Nodes:
-        tree, n_nodes = self._tree(), len(self.children_)
+        tree, n_nodes = self.tree_, len(self.tree_.children)
         parts = (tree.weights.mean(axis=1), tree.features, tree.starts)
         weights = sp.csr_array(parts, shape=(n_nodes, self.n_features_in_))
         is_leaf = tree.children == 0
         return Nodes(
-            *(tree.children, tree.node_rows, np.where(is_leaf, -1, 1), weights),
+            *(tree.children, tree.n_rows, np.where(is_leaf, -1, 1), weights),
             intercept=tree.intercept.mean(axis=1),
             odds=None,
             label_starts=np.concatenate([[0], np.cumsum(is_leaf)]),
@@ -210,35 +215,9 @@ class BudgetedTree(BinaryClassifier):
         )
 
     def _votes(self, X: CSR) -> Floats:
-        tree = self._tree()
-        return np.asarray(tree.value[tree.leaves(X)])
+        return np.asarray(self.tree_.value[self.tree_.leaves(X)])
 
-    def _tree(self) -> Tree:
-        return Tree(*(getattr(self, f"{name}_") for name in Tree._fields))
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_nodes, cv = len(self.children_), self.cv
-        per_node = ("parent_", "value_", "node_rows_", "rest_", "leaf_error_")
-        return {
-            **{name: (n_nodes,) for name in per_node},
-            "classes_": (2,),
-            "starts_": (n_nodes + 1,),
-            "weights_": (len(self.features_), cv),
-            "intercept_": (n_nodes, cv),
-        }
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        _validation.check_children(self.children_, np.array([0, len(self.children_)]))
-        lists = (self.starts_, self.features_, self.n_features_in_)
-        _validation.check_lists(*lists, ("starts_", "features_"))
-
-    def _take(self, tree: Tree) -> None:
-        for name, value in tree._asdict().items():
-            setattr(self, f"{name}_", value)
-        self.selected_features_ = np.unique(tree.features)
-
-    def _chosen(self, sides: Sides, fold: Ints, share: Ints) -> Plan:
+    def _choose(self, sides: Sides, fold: Ints, share: Ints) -> Plan:
         """Choose budget and planes at the middle of the costs, then the cost."""
         n_features = sides.X.shape[1]
         budgets = BUDGETS if self.budget is None else (self.budget,)
@@ -253,7 +232,7 @@ class BudgetedTree(BinaryClassifier):
     def _plan(
         self, sides: Sides, fold: Ints, budget: int, max_planes: int, cost: float
     ) -> Plan:
-        rules = Rules(
+        settings = PlaneSettings(
             loss=LOSSES[self.loss],
             with_intercept=True,
             budget=budget,
@@ -263,7 +242,7 @@ class BudgetedTree(BinaryClassifier):
             with_gap=False,
         )
         rows, limits = np.arange(len(fold)), (self.max_depth, self.min_samples_split)
-        return Plan(sides, fold, rows, self.cv, rules, cost, *limits)
+        return Plan(sides, fold, rows, self.cv, settings, cost, *limits)
 
     def _best(self, plans: list[Plan], share: Ints) -> Plan:
         """Return the plan whose trees err least on folds that they did not see.
@@ -288,15 +267,15 @@ class BudgetedTree(BinaryClassifier):
         return np.asarray(np.reshape(errors, (len(plans), n_held)).sum(axis=1))
 
     def _error(self, plan: Plan, held: int) -> float:
-        tree = self._grown(plan.without(held))
+        tree = self._grow(plan.without(held))
         judges = plan.rows[plan.fold[plan.rows] == held]
         X, side, mass = (part[judges] for part in plan.sides)
         is_wrong = (tree.value[tree.leaves(X)] > 0) != (side > 0)
         return float(mass[is_wrong].sum())
 
-    def _grown(self, plan: Plan) -> Tree:
+    def _grow(self, plan: Plan) -> VotingNodes:
         tree = Grower(plan).grow()
-        return tree.pruned() if self.prune else tree
+        return tree.prune() if self.prune else tree
 
     def _check_parameters(self) -> None:
         self._check_solver(list(LOSSES)[:2], may_be_none=True)
@@ -306,7 +285,7 @@ class BudgetedTree(BinaryClassifier):
             raise ValueError("cv must be at least 2 to prune. Got 1.")
 
 
-def _drawn_folds(side: Array, cv: int, seed: Any) -> Ints:
+def _draw_folds(side: Array, cv: int, seed: Any) -> Ints:
     """Return a fold for each row, with an equal share of both sides in each."""
     rng, fold = np.random.default_rng(seed), np.empty(len(side), np.int64)
     for one in (-1, 1):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel
 from manylabel._kernels.coding_tree import budget as planes
-from manylabel._kernels.coding_tree import chains, decoding, margins
+from manylabel._kernels.coding_tree import decoding, margins
 from manylabel._kernels.coding_tree.annotation import Shape
 from manylabel._kernels.coding_tree.decisions import Decisions
 from manylabel._typing import (
@@ -25,7 +25,8 @@ from manylabel._typing import (
     Singles,
 )
 from manylabel.base import BatchClassifier, ExplainedClassifier, cut
-from manylabel.budget import _decisions, _pilot, _reading
+from manylabel.budget import _decisions, _nodes, _pilot, _reading
+from manylabel.budget._nodes import Annotator, CodingNodes
 from manylabel.budget._pilot import Odds, Sample
 from manylabel.budget._prices import Price, Quality, equal_prices
 from manylabel.budget._reading import Diagnostics, Nodes
@@ -34,6 +35,7 @@ from manylabel.lists import Lists
 from manylabel.losses import CountedCost
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection import thresholds
+from manylabel.persistence.records import Field, Finite, Number, read_only
 
 LOSSES = {"squared_hinge": margins.SQUARED_HINGE, "logistic": margins.LOGISTIC}
 LIKELY = 0.5  # labels of a larger chance are predicted, unless a cost is named
@@ -43,7 +45,6 @@ PATHS = 10  # followed at once to rank labels, unless a beam is named
 MAX_STEPS = 1000  # of the solver, for each plane
 NEVER = -2.0  # the score of a label that no training row has
 TINY = np.finfo(np.float32).tiny
-TABLE = 1 << 22  # weights of a tree that are looked up in a dense table, zeros too
 ROWS_AT_ONCE = 4096  # that a task annotates
 
 
@@ -67,24 +68,12 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     # Whether chances are relative to the leaves reached, which alone have labels.
     _only_leaves_count = False
 
-    children_: Array
-    node_rows_: Array
-    asked_: Array
-    intercept_: Singles
-    selected_features_: Ints
-    weight_starts_: Array
-    weight_numbers_: Array
-    weight_values_: Singles
-    label_starts_: Array
-    labels_: Array
-    most_labels_: int
-    slope_: float
-    shift_: Singles
-    gain_: Floats
-    threshold_: float
-    seen_: Bools
-    radius_: float
-    _chains: chains.Chains
+    tree_: CodingNodes
+    gain_: Annotated[Floats, Field("float64", "n_labels", Finite())]
+    seen_: Annotated[Bools, Field("bool", "n_labels")]
+    threshold_: Annotated[float, Number()]
+    radius_: Annotated[float, Number(least=0)]
+    _annotator: Annotator  # made of the tree, so no part of what is saved
 
     def __init__(
         self,
@@ -115,9 +104,12 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     def coef_(self) -> CSR:
         """Weights of the decisions, shape (n_nodes, n_features); made when asked."""
         check_is_fitted(self)
-        features = self.selected_features_[self.weight_numbers_]
-        parts = (self.weight_values_, features, self.weight_starts_)
-        return sp.csr_array(parts, shape=(len(self.children_), self.n_features_in_))
+        return self.tree_.weights(self.n_features_in_)
+
+    @property
+    def selected_features_(self) -> Array:
+        """Features that a decision looks at, ascending."""
+        return self.tree_.selected
 
     def nodes(self, depth: int | None = None) -> list[Node]:
         """Return the nodes of the tree to be read, each before its children.
@@ -166,13 +158,14 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
 
     def _arrays(self) -> Nodes:
         check_is_fitted(self)
+        tree = self.tree_
 
         def chance(at: int, score: float) -> float:
-            return float(1 / (1 + np.exp(-self.slope_ * score - self.shift_[at])))
+            return float(1 / (1 + np.exp(-tree.slope * score - tree.shift[at])))
 
         return Nodes(
-            *(self.children_, self.node_rows_, self.asked_, self.coef_),
-            *(self.intercept_, chance, self.label_starts_, self.labels_),
+            *(tree.children, tree.n_rows, tree.asked, self.coef_),
+            *(tree.intercept, chance, tree.f_indptr, tree.f_indices),
         )
 
     def _shape(self, Y: CSR) -> Shape:
@@ -192,7 +185,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         sample = _pilot.sample(X, Y, seed)
         quality = PERFECT
         if sample is not None and self._is_priced():
-            quality = self._tried(sample, equal_prices)[0]._quality(sample)
+            quality = self._try(sample, equal_prices)[0]._quality(sample)
 
         def prices(shape: Shape, Y: CSR) -> Price:
             if self._is_priced():
@@ -200,11 +193,11 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
             return equal_prices(shape, Y)
 
         shape = self._shape(Y)
-        self._take(shape, self._decided(X, shape, prices(shape, Y)))
+        self._keep(_nodes.join(shape, self._decide(X, shape, prices(shape, Y))))
         self.gain_, self.threshold_ = worth, LIKELY
         if sample is not None:
-            pilot, odds = self._tried(sample, prices)
-            self._believe(odds, shape)
+            pilot, odds = self._try(sample, prices)
+            self.tree_ = _pilot.calibrate(self.tree_, odds, shape)
             if self.beam is not None and self.cost is not None:
                 pilot.gain_ = worth
                 self.threshold_ = pilot._best_threshold(sample)
@@ -214,7 +207,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         given = self.cost is not None or self.propensity is not None
         return self.beam is None and given
 
-    def _tried(self, sample: Sample, prices: Any) -> tuple[Self, Odds]:
+    def _try(self, sample: Sample, prices: Any) -> tuple[Self, Odds]:
         """Return a tree of the rows of a sample that are not held out.
 
         Those held out cost nothing at its nodes, which is as if they were not there.
@@ -226,21 +219,14 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
             parts = [kept[start:end] for start, _, end in shape.bounds[nodes]]
             return np.asarray(price(nodes) * np.concatenate(parts))
 
-        found = self._decided(sample.X, shape, counted)
+        found = self._decide(sample.X, shape, counted)
         tree = clone(self)
         tree.classes_, tree.seen_ = self.classes_, self.seen_
         tree.n_features_in_ = self.n_features_in_
-        tree._take(shape, found)
-        odds = _pilot.calibrated(sample, shape, found)
-        tree._believe(odds, shape, sample.held)
+        odds = _pilot.fit_odds(sample, shape, found)
+        nodes = _nodes.join(shape, found)
+        tree._keep(_pilot.calibrate(nodes, odds, shape, sample.held))
         return tree, odds
-
-    def _believe(self, odds: Odds, shape: Shape, held: Bools | None = None) -> None:
-        """Turn scores into log-odds."""
-        self.slope_ = odds.slope
-        shift = odds.prior * _pilot.priors(shape, held) + odds.constant
-        shift += (odds.intercept - odds.slope) * self.intercept_
-        self.shift_ = np.where(shape.children > 0, shift, 0).astype(np.float32)
 
     def _quality(self, sample: Sample) -> Quality:
         labels, Y = self._labels(sample.X[sample.held]), sample.Y[sample.held]
@@ -254,16 +240,16 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         best = thresholds.best_threshold(scores, Y, self.gain_, self._cost())
         return max(LEAST, best)
 
-    def _decided(self, X: CSR, shape: Shape, price: Price) -> Decisions:
-        rules = self._rules(X.shape[1])
+    def _decide(self, X: CSR, shape: Shape, price: Price) -> Decisions:
+        settings = self._settings(X.shape[1])
 
         def cost(nodes: Ints) -> Floats:
             return np.asarray(self.C * price(nodes))
 
-        return _decisions.learnt(X, shape, cost, rules, self.n_jobs)
+        return _decisions.learn(X, shape, cost, settings, self.n_jobs)
 
-    def _rules(self, n_features: int) -> planes.Rules:
-        return planes.Rules(
+    def _settings(self, n_features: int) -> planes.PlaneSettings:
+        return planes.PlaneSettings(
             loss=LOSSES[self.loss],
             with_intercept=True,
             budget=min(int(self.budget), n_features),
@@ -273,69 +259,9 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
             with_gap=False,
         )
 
-    def _take(self, shape: Shape, found: Decisions) -> None:
-        """Keep the nodes; leaves have no weights."""
-        inner = shape.children > 0
-        self.children_, self.asked_ = shape.children, shape.asked
-        self.node_rows_ = np.ptp(shape.bounds, axis=1).astype(np.int32)
-        self.intercept_ = np.zeros(len(inner), np.float32)
-        self.intercept_[inner] = found.intercept
-        n_weights = np.zeros(len(inner) + 1, np.int64)
-        n_weights[1:][inner] = np.diff(found.w_indptr)
-        self.weight_starts_ = np.cumsum(n_weights)
-        self.selected_features_, numbers = np.unique(
-            found.w_indices.astype(np.int64), return_inverse=True
-        )
-        self.weight_numbers_ = numbers.astype(np.int32)
-        self.weight_values_ = found.w_data
-        self.label_starts_, self.labels_ = shape.f_indptr, shape.f_indices
-        self.slope_, self.shift_ = 1.0, np.zeros(len(inner), np.float32)
-        self.most_labels_ = int(decoding.most_labels(self._tree()))
-        self._chains = self._linked()
-
-    def _tree(self) -> decoding.Tree:
-        return decoding.Tree(
-            children=self.children_,
-            intercept=self.intercept_,
-            selected=self.selected_features_,
-            w_indptr=self.weight_starts_,
-            w_indices=self.weight_numbers_,
-            w_data=self.weight_values_,
-            f_indptr=self.label_starts_,
-            f_indices=self.labels_,
-            slope=self.slope_,
-            shift=self.shift_,
-        )
-
-    def _linked(self) -> chains.Chains:
-        """Return the nodes as chains; derived, so no part of what is saved."""
-        place, end, other = np.zeros((3, len(self.children_)), np.int32)
-        chains.lay_out(self.children_, self.intercept_, place, end, other)
-        node = np.argsort(place)
-        shape = (len(node), len(self.selected_features_))
-        parts = (self.weight_values_, self.weight_numbers_, self.weight_starts_)
-        by_place = sp.csr_array(parts, shape=shape)[node]
-        weights = by_place.tocsc()
-        parts = (self.labels_, self.labels_, self.label_starts_)
-        fixed = sp.csr_array(parts, shape=(len(node), len(self.classes_)))[node]
-        table = np.full(self.n_features_in_, -1, np.int32)
-        table[self.selected_features_] = np.arange(len(self.selected_features_))
-        return chains.Chains(
-            *(end, other, self.intercept_[node], fixed.indptr, fixed.indices, table),
-            *(weights.indptr, weights.indices, weights.data),
-            *(by_place.indptr, by_place.indices, by_place.data),
-            by_place.toarray() if np.prod(shape) <= TABLE else np.empty((0, 0), "f4"),
-        )
-
-    def _annotated(self, X: CSR) -> tuple[Array, Array, Array]:
-        """Return the labels of each row, how many, and the decisions it took."""
-        labels = np.empty((X.shape[0], max(1, self.most_labels_)), np.int32)
-        n_labels, n_decisions = np.empty((2, X.shape[0]), np.int32)
-        chains.annotate(
-            *(X.indptr, X.indices, X.data, self._chains),
-            *(labels, n_labels, n_decisions),
-        )
-        return labels, n_labels, n_decisions
+    def _keep(self, tree: CodingNodes) -> None:
+        self.tree_ = tree
+        self._annotator = _nodes.link(tree, self.n_features_in_, len(self.classes_))
 
     def _chances(self, X: CSR) -> Lists:
         """Return the labels that paths meet, and how probable they are, times gains."""
@@ -352,17 +278,15 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     ) -> Lists:
         n_labels = len(self.classes_)
         given = sp.csr_array((X.shape[0], n_labels)) if given is None else given
-        rule = decoding.Rule(
-            *(int(self.beam or PATHS), self._only_leaves_count),
+        ranking = decoding.Ranking(
+            *(int(self.beam or PATHS), self._only_leaves_count, min(k, n_labels)),
             *(self.gain_.astype(np.float32), np.float32(most)),
             *(TINY, np.float32(shift)),
         )
-        return Lists(
-            *decoding.best_scores(
-                *(_rows(X), decoding.Given(given.indptr, given.indices)),
-                *(self._tree(), rule, min(k, n_labels)),
-            )
-        )
+        own = (part.astype(np.int64) for part in (given.indptr, given.indices))
+        rows = decoding.RankedRows(X.indptr, X.indices, X.data, *own)
+        tree = read_only(self.tree_)
+        return Lists(*decoding.best_scores(rows, tree, ranking, X.shape[1]))
 
     def _others(self) -> Singles:
         """Return the scores of labels that no path meets: of seen ones, of the rest."""
@@ -379,7 +303,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         if self.beam is not None:
             width = len(self.classes_)
             return self._ranked(X, width).above(0).csr(width).astype(bool)
-        labels, n_labels, _ = self._annotated(X)
+        labels, n_labels, _ = self._annotator.annotate(X)
         given = np.arange(labels.shape[1]) < n_labels[:, None]
         indptr = np.concatenate([[0], np.cumsum(n_labels)])
         columns = labels[given]
@@ -403,33 +327,6 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     def _cost(self) -> CountedCost:
         return as_counted_cost("hamming" if self.cost is None else self.cost)
 
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_nodes = len(self.children_)
-        per_node = ("node_rows_", "asked_", "intercept_", "shift_")
-        return {
-            **{name: (n_nodes,) for name in per_node},
-            **{name: (n_nodes + 1,) for name in ("weight_starts_", "label_starts_")},
-            "seen_": (len(self.classes_),),
-            "gain_": (len(self.classes_),),
-        }
-
     def _check_state(self) -> None:
         super()._check_state()
-        n_nodes, n_used = len(self.children_), len(self.selected_features_)
-        _validation.check_children(self.children_, np.array([0, n_nodes]))
-        weights = (self.weight_starts_, self.weight_numbers_, n_used)
-        _validation.check_lists(*weights, ("weight_starts_", "weight_numbers_"))
-        labels = (self.label_starts_, self.labels_, len(self.classes_))
-        _validation.check_lists(*labels, ("label_starts_", "labels_"))
-        if self.weight_values_.shape != self.weight_numbers_.shape:
-            raise ValueError("weight_values_ must have one value for each number.")
-        _validation.check_columns(
-            self.selected_features_, self.n_features_in_, "selected_features_"
-        )
-        if self.most_labels_ != decoding.most_labels(self._tree()):
-            raise ValueError("most_labels_ must be that of the longest path.")
-        self._chains = self._linked()
-
-
-def _rows(X: CSR) -> decoding.Rows:
-    return decoding.Rows(X.indptr, X.indices, X.data, X.shape[1])
+        self._keep(self.tree_)

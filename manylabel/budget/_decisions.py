@@ -15,11 +15,11 @@ from manylabel._typing import CSR, Floats, Ints
 PAIRS_AT_ONCE = 1 << 18  # of a node and a row, in a task; a larger node is one task
 
 
-def learnt(
+def learn(
     X: CSR,
     shape: Shape,
     price: Callable[[Ints], Floats],
-    rules: budget.Rules,
+    settings: budget.PlaneSettings,
     n_jobs: int | None,
 ) -> Decisions:
     """Return the classifiers of the inner nodes, in order.
@@ -28,11 +28,11 @@ def learnt(
     """
 
     def task(nodes: Ints) -> Decisions:
-        sample = _sampled(shape.rows, shape.bounds[nodes], price(nodes))
-        return _learnt(X, *sample, rules)
+        sample = _sample(shape.rows, shape.bounds[nodes], price(nodes))
+        return _learn(X, *sample, settings)
 
     parts = parallel.run(task, list(_tasks(shape)), n_jobs)
-    return _joined(parts) if parts else _room(np.empty(0, np.int64))
+    return _join(parts) if parts else _make_decisions(np.empty(0, np.int64))
 
 
 def _tasks(shape: Shape) -> Iterator[tuple[Ints]]:
@@ -48,7 +48,7 @@ def _tasks(shape: Shape) -> Iterator[tuple[Ints]]:
         start = end
 
 
-def _sampled(rows: Ints, bounds: Ints, cost: Floats) -> tuple[Ints, Ints, Floats]:
+def _sample(rows: Ints, bounds: Ints, cost: Floats) -> tuple[Ints, Ints, Floats]:
     """Return the rows that some nodes learn from, their bounds and their costs.
 
     Of a side much larger than the other these are some, evenly spaced among rows that
@@ -75,14 +75,14 @@ def _enough(n_others: Ints) -> Ints:
     return np.maximum(4 * n_others, np.clip(32 * n_others, 256, 8192))
 
 
-def _learnt(X: CSR, rows: Ints, bounds: Ints, cost: Floats, rules: Any) -> Decisions:
+def _learn(X: CSR, rows: Ints, bounds: Ints, cost: Floats, settings: Any) -> Decisions:
     n_features = X.shape[1]
     before = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[rows])])
     n_values = before[bounds[:, 2]] - before[bounds[:, 0]]
-    most = min(n_features, rules.budget * rules.max_planes)
-    found = _room(np.minimum(n_values, most))
-    data = coding.Data(n_features, X.indptr, X.indices, X.data, np.float32(1))
-    coding.learn(data, rows, bounds, cost, rules, found)
+    most = min(n_features, settings.budget * settings.max_planes)
+    found = _make_decisions(np.minimum(n_values, most))
+    features = coding.Features(X.indptr, X.indices, X.data, np.float32(1))
+    coding.learn(features, n_features, rows, bounds, cost, settings, found)
     n_weights = found.w_indptr[-1]
     return found._replace(
         w_indices=found.w_indices[:n_weights].copy(),
@@ -90,7 +90,7 @@ def _learnt(X: CSR, rows: Ints, bounds: Ints, cost: Floats, rules: Any) -> Decis
     )
 
 
-def _room(most: Ints) -> Decisions:
+def _make_decisions(most: Ints) -> Decisions:
     return Decisions(
         intercept=np.zeros(len(most), np.float32),
         w_indptr=np.zeros(len(most) + 1, np.int64),
@@ -99,7 +99,7 @@ def _room(most: Ints) -> Decisions:
     )
 
 
-def _joined(parts: list[Decisions]) -> Decisions:
+def _join(parts: list[Decisions]) -> Decisions:
     lengths = np.concatenate([np.diff(part.w_indptr) for part in parts])
     return Decisions(
         intercept=np.concatenate([part.intercept for part in parts]),

@@ -8,6 +8,7 @@ from manylabel._kernels.coding_tree import decisions as coding
 from manylabel._kernels.coding_tree.annotation import Shape
 from manylabel._kernels.coding_tree.decisions import Decisions
 from manylabel._typing import CSR, Array, Bools, Floats
+from manylabel.budget._nodes import CodingNodes
 
 MOST_ROWS = 6000  # of a sample; a third of them is held out
 FEWEST_ROWS = 20
@@ -49,29 +50,33 @@ def priors(shape: Shape, held: Bools | None = None) -> Floats:
     return np.asarray(np.log(sizes[:, 0] / sizes[:, 1]))
 
 
-def calibrated(sample: Sample, shape: Shape, found: Decisions) -> Odds:
+def fit_odds(sample: Sample, shape: Shape, found: Decisions) -> Odds:
     """Return how well decisions tell the side of rows held out.
 
     One logistic regression serves all nodes: most have too few rows for their own.
     """
-    X, held, inner = sample.X, sample.held, np.flatnonzero(shape.children)
-    n_pairs = int(np.ptp(shape.bounds[inner], axis=1).sum())
-    score, node = np.empty(n_pairs), np.empty(n_pairs, np.int64)
-    is_first = np.empty(n_pairs, bool)
-    data = coding.Data(X.shape[1], X.indptr, X.indices, X.data, np.float32(1))
-    n_pairs = coding.judge(
-        *(data, shape.rows, shape.bounds[inner], held, found, score, node, is_first)
-    )
-    node = node[:n_pairs]
+    X, inner = sample.X, np.flatnonzero(shape.children)
+    features = coding.Features(X.indptr, X.indices, X.data, np.float32(1))
+    rows = (shape.rows, shape.bounds[inner], sample.held)
+    score, node, is_first = coding.judge(features, X.shape[1], *rows, found)
     intercept = found.intercept[node]
-    prior = priors(shape, held)[inner][node]
-    score = score[:n_pairs] - intercept
-    inputs = np.stack([score, intercept, prior, np.ones(n_pairs)])
-    slope, *rest = _regression(inputs, is_first[:n_pairs])
+    prior = priors(shape, sample.held)[inner][node]
+    inputs = np.stack([score - intercept, intercept, prior, np.ones(len(node))])
+    slope, *rest = _regress(inputs, is_first)
     return Odds(max(slope, 0.0), *rest)
 
 
-def _regression(inputs: Array, target: Bools) -> list[float]:
+def calibrate(
+    tree: CodingNodes, odds: Odds, shape: Shape, held: Bools | None = None
+) -> CodingNodes:
+    """Return the tree with log-odds of its scores; ``held`` are rows not learnt."""
+    shift = odds.prior * priors(shape, held) + odds.constant
+    shift += (odds.intercept - odds.slope) * tree.intercept
+    shift = np.where(shape.children > 0, shift, 0).astype(np.float32)
+    return tree._replace(slope=odds.slope, shift=shift)
+
+
+def _regress(inputs: Array, target: Bools) -> list[float]:
     """Return the coefficients of a logistic regression, by Newton's method."""
     weights = np.zeros(len(inputs))
     for _ in range(N_STEPS):

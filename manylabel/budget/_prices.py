@@ -68,10 +68,8 @@ def set_prices(shape: Shape, Y: CSR, worth: Floats, cost: CountedCost) -> Price:
 
     def charge(nodes: Ints) -> Floats:
         rows, _, _ = _pairs(shape, nodes)
-        hits, n_given = np.empty((2, len(rows)))
-        coding.expect(
-            *(Y.indptr, Y.indices, worth, shape.rows, shape.bounds[nodes]),
-            *(hits, n_given),
+        hits, n_given = coding.expect(
+            Y.indptr, Y.indices, worth, shape.rows, shape.bounds[nodes]
         )
         return _charge(cost, hits, n_true[rows], n_given, Y.shape[1])
 

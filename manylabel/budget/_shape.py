@@ -45,10 +45,11 @@ def powerset_shape(Y: CSR) -> Shape:
     n_sets = len(counts)
     order = np.lexsort((-first, counts))
     pairs = np.empty((n_sets - 1, 2), np.int64)
-    huffman.merge(counts[order], pairs)
+    total = np.empty(n_sets - 1, np.int64)
+    huffman.merge(counts[order], pairs, total)
     children, leaf = (np.empty(2 * n_sets - 1, np.int32) for _ in range(2))
     bounds = np.empty((2 * n_sets - 1, 3), np.int64)
-    huffman.lay_out(counts[order], pairs, children, bounds, leaf)
+    huffman.lay_out(counts[order], total, pairs, children, bounds, leaf)
     ends = leaf >= 0
     sets = np.empty(n_sets, np.int64)  # of the leaves, in the order of their nodes
     sets[:] = order[leaf[ends]]

@@ -10,10 +10,21 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
+from manylabel._kernels._jit import kernel
 from manylabel._kernels.coding_tree import budget, margins, master
 from manylabel._kernels.linear import separator
 
 LOSSES = (margins.SQUARED_HINGE, margins.LOGISTIC, margins.HINGE)
+
+
+@kernel
+def pick_largest(*arguments):
+    return budget.pick_largest(*arguments)
+
+
+@kernel
+def shrink(*arguments):
+    return master.shrink(*arguments)
 
 
 @st.composite
@@ -40,17 +51,20 @@ def problems(draw, losses=LOSSES):
 
 def solve(X, side, cost, loss, with_intercept, size, *, tolerance=1e-5, planes=200):
     X, cost = sp.csc_array(X), np.atleast_2d(cost)
-    columns = separator.Columns(*X.shape, X.indptr, X.indices, X.data)
-    space = budget.workspace(*X.shape, len(cost), size, planes)
-    rules = budget.Rules(loss, with_intercept, size, planes, tolerance, 100_000)
-    return budget.solve(columns, side, cost, rules, space), space
+    starts = X.indptr.astype(np.int64)
+    columns = separator.Columns(*X.shape, starts, X.indices, X.data)
+    solver = budget.make_solver(*X.shape, len(cost), size, planes)
+    settings_ = budget.PlaneSettings(
+        loss, with_intercept, size, planes, tolerance, 100_000
+    )
+    return budget.solve(columns, side, cost, settings_, solver), solver
 
 
-def coefficients(result, space, n_features):
+def coefficients(result, solver, n_features):
     """Return the weights of every feature, in each fold."""
-    weights = np.zeros((len(space.total), n_features))
-    found = space.planes.features[: result.n_features]
-    weights[:, found] = space.total[:, : result.n_features]
+    weights = np.zeros((len(solver.total), n_features))
+    found = solver.planes.features[: result.n_features]
+    weights[:, found] = solver.total[:, : result.n_features]
     return weights
 
 
@@ -110,8 +124,8 @@ def test_the_gap_holds_the_optimum(problem):
 
 @given(problems())
 def test_no_plane_exceeds_the_budget(problem):
-    result, space = solve(*problem)
-    sizes = np.diff(space.planes.starts[: result.n_planes + 1])
+    result, solver = solve(*problem)
+    sizes = np.diff(solver.planes.starts[: result.n_planes + 1])
     assert (sizes <= problem[-1]).all()
     assert (sizes > 0).all()
 
@@ -119,11 +133,11 @@ def test_no_plane_exceeds_the_budget(problem):
 @given(problems(losses=LOSSES[:2]))
 def test_the_objective_is_that_of_the_weights_in_their_planes(problem):
     X, side, cost, loss, _, _ = problem
-    result, space = solve(*problem)
-    starts = space.planes.starts[: result.n_planes + 1]
-    parts = np.split(space.weights[0, : starts[-1]], starts[1:-1])
-    weights = coefficients(result, space, X.shape[1])[0]
-    margin = side * (X @ weights + space.free[0, 0])
+    result, solver = solve(*problem)
+    starts = solver.planes.starts[: result.n_planes + 1]
+    parts = np.split(solver.weights[0, : starts[-1]], starts[1:-1])
+    weights = coefficients(result, solver, X.shape[1])[0]
+    margin = side * (X @ weights + solver.free[0, 0])
     losses = np.maximum(0, 1 - margin) ** 2 / 2, np.logaddexp(0, -margin)
     length = sum(np.linalg.norm(part) for part in parts)
     assert_allclose(result.objective, length**2 / 2 + cost @ losses[loss], rtol=1e-9)
@@ -158,31 +172,32 @@ def test_equal_folds_learn_the_same(problem):
 def test_memory_may_be_larger_and_used_before(problem):
     X, side, cost, loss, with_intercept, size = problem
     X = sp.csc_array(X)
-    columns = separator.Columns(*X.shape, X.indptr, X.indices, X.data)
-    space = budget.workspace(X.shape[0] + 3, X.shape[1] + 2, 2, size + 1, 201)
-    rules = budget.Rules(loss, with_intercept, size, 200, 1e-5, 100_000)
+    starts = X.indptr.astype(np.int64)
+    columns = separator.Columns(*X.shape, starts, X.indices, X.data)
+    solver = budget.make_solver(X.shape[0] + 3, X.shape[1] + 2, 2, size + 1, 201)
+    settings_ = budget.PlaneSettings(loss, with_intercept, size, 200, 1e-5, 100_000)
     for _ in range(2):
-        result = budget.solve(columns, side, cost[None], rules, space)
+        result = budget.solve(columns, side, cost[None], settings_, solver)
         assert result == solve(*problem)[0]
 
 
 def test_empty_columns_are_never_picked():
     X = np.float32([[0, 1], [0, -1]])
-    result, space = solve(X, np.int8([1, -1]), np.ones(2), margins.LOGISTIC, True, 2)
-    assert_array_equal(space.planes.features[: result.n_features], [1])
+    result, solver = solve(X, np.int8([1, -1]), np.ones(2), margins.LOGISTIC, True, 2)
+    assert_array_equal(solver.planes.features[: result.n_features], [1])
 
 
 def test_without_a_useful_feature_there_is_only_the_intercept():
     X, side = np.ones((3, 1), np.float32), np.int8([1, 1, -1])
-    result, space = solve(X, side, np.ones(3), margins.SQUARED_HINGE, True, 1)
+    result, solver = solve(X, side, np.ones(3), margins.SQUARED_HINGE, True, 1)
     assert result.gap <= 1e-9
-    assert_allclose(space.free[0, 0], 1 / 3)
+    assert_allclose(solver.free[0, 0], 1 / 3)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1), st.integers(1, 60))
 def test_the_largest_values_are_picked_and_of_equal_ones_the_first(values, size):
     strength, picked = np.array(values, float), np.empty(len(values), np.int64)
-    n_picked, total = budget.pick_largest(strength, size, picked)
+    n_picked, total = pick_largest(strength, size, picked)
     best = np.argsort(-strength, kind="stable")[:size]
     best = np.sort(best[strength[best] > 0])
     assert_array_equal(picked[:n_picked], best)
@@ -205,7 +220,8 @@ def test_the_proximal_step_agrees_with_brute_force(parts, step):
         return sum(lengths) ** 2 / 2 + np.sum((weights - before) ** 2) / (2 * step)
 
     after = before.copy()
-    master.shrink(planes, len(parts), step, after, np.empty(len(parts)))
+    steps = master.make_steps(1, len(parts), len(before))
+    shrink(planes, len(parts), step, after, steps)
     # The minimum keeps the directions, so that lengths alone are to be found.
     lengths = np.array([np.linalg.norm(part) for part in parts])
 

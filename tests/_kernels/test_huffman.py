@@ -25,10 +25,11 @@ def textbook_mean(counts):
 def laid_out(counts):
     n = len(counts)
     counts, pairs = np.array(counts), np.empty((n - 1, 2), np.int64)
-    huffman.merge(counts, pairs)
+    total = np.empty(n - 1, np.int64)
+    huffman.merge(counts, pairs, total)
     children, leaf = np.empty((2, 2 * n - 1), np.int32)
     bounds = np.empty((2 * n - 1, 3), np.int64)
-    huffman.lay_out(counts, pairs, children, bounds, leaf)
+    huffman.lay_out(counts, total, pairs, children, bounds, leaf)
     return children, bounds, leaf
 
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel import AnnotationTree, PowersetTree
 from manylabel._kernels.coding_tree import chains
-from manylabel.budget import _coding_tree
+from manylabel.budget import _nodes
 from manylabel.budget._shape import annotation_shape, powerset_shape
 
 TREES = [AnnotationTree, PowersetTree]
@@ -114,10 +114,16 @@ def nodes(model, x):
     weights, waiting = model.coef_.toarray(), [(0, 1.0, True)]
     while waiting:
         at, chance, here = waiting.pop()
-        yield model.labels_[slice(*model.label_starts_[at : at + 2])], chance, here
-        if child := model.children_[at]:
-            score = weights[at] @ x + model.intercept_[at]
-            share = 1 / (1 + np.exp(-(model.slope_ * score + model.shift_[at])))
+        yield (
+            model.tree_.f_indices[slice(*model.tree_.f_indptr[at : at + 2])],
+            chance,
+            here,
+        )
+        if child := model.tree_.children[at]:
+            score = weights[at] @ x + model.tree_.intercept[at]
+            share = 1 / (
+                1 + np.exp(-(model.tree_.slope * score + model.tree_.shift[at]))
+            )
             waiting.append((child, chance * share, here and score > 0))
             waiting.append((child + 1, chance * (1 - share), here and score <= 0))
 
@@ -134,7 +140,7 @@ def assert_labels_are_those_of_the_way_down(model, X):
 def test_predictions_are_the_labels_of_the_way_down(
     kind, n_nonzero, table, monkeypatch
 ):
-    monkeypatch.setattr(_coding_tree, "TABLE", table)
+    monkeypatch.setattr(_nodes, "TABLE", table)
     X, Y = drawn()
     model = kind().fit(X, Y)
     X[:, n_nonzero:] = 0
@@ -149,7 +155,7 @@ def test_a_chain_of_many_windows_is_left_where_every_decision_says():
     assert model.diagnostics().depth > 2 * chains.WINDOW
     X[:20, 1:] = 0  # a row of one feature has no short chain
     assert_labels_are_those_of_the_way_down(model, X[:40])
-    decisions = model._annotated(sp.csr_array(X.astype(np.float32)))[2]
+    decisions = model._annotator.annotate(sp.csr_array(X.astype(np.float32)))[2]
     assert (decisions[:20] > chains.WINDOW).any()
 
 
@@ -219,7 +225,7 @@ def test_rare_labels_gain_by_their_propensity(kind):
 def test_a_decision_looks_at_no_more_features_than_its_budget(kind):
     X, Y = drawn()
     model = kind(budget=2, max_planes=2).fit(X, Y)
-    assert np.diff(model.weight_starts_).max() <= 4
+    assert np.diff(model.tree_.w_indptr).max() <= 4
     assert_array_equal(np.unique(model.coef_.indices), model.selected_features_)
 
 
@@ -235,7 +241,7 @@ def test_one_labelset_needs_no_decision(kind):
     X, _ = drawn()
     for labels in ([0, 0, 0], [1, 0, 1]):
         model = kind().fit(X, np.tile(labels, (len(X), 1)))
-        assert model.children_.tolist() == [0]
+        assert model.tree_.children.tolist() == [0]
         assert_array_equal(model.predict(X), np.tile(labels, (len(X), 1)))
         assert_array_equal(model.decision_function(X) > 0, model.predict(X))
 
@@ -244,7 +250,7 @@ def test_one_labelset_needs_no_decision(kind):
 def test_a_labelset_seen_once_has_a_leaf(kind):
     X, Y = np.eye(6), np.repeat([[1, 0], [0, 0]], [5, 1], 0)
     model = kind(C=1000).fit(X, Y)
-    assert model.node_rows_.tolist() == (
+    assert model.tree_.n_rows.tolist() == (
         [6, 1, 5] if kind is PowersetTree else [6, 5, 1]
     )
     assert_array_equal(model.predict(X), Y)
@@ -270,17 +276,36 @@ def test_parameters_out_of_range_are_refused(kind, parameters, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"children_": np.int32([1, 2, 3])}, "children_ must follow"),
-        ({"children_": np.int32([2, 0, 0])}, "children_ must follow"),
-        ({"labels_": np.int32([9])}, "^labels_ must be under 2"),
-        ({"label_starts_": np.array([0, 1, 0, 1])}, "label_starts_ must rise"),
-        ({"selected_features_": np.array([-1])}, "selected_features_ must be under"),
-        ({"weight_values_": np.float32([])}, "weight_values_ must have one value"),
-        ({"most_labels_": 0}, "most_labels_ must be that"),
+        ({"children": np.int32([1, 2, 3])}, "children must follow"),
+        ({"children": np.int32([2, 0, 0])}, "children must follow"),
+        ({"children": np.int32([0, 0, 0])}, "children must have one parent"),
+        ({"f_indices": np.int32([9])}, "f_indices must hold numbers"),
+        ({"f_indptr": np.array([0, 1, 0, 1])}, "f_indptr must rise"),
+        ({"f_indptr": np.array([0, 2**63 - 1, 0, 1])}, "f_indptr must rise"),
+        ({"selected": np.array([-1])}, "selected must hold numbers from 0"),
+        ({"w_data": np.float32([])}, "w_data must have shape"),
+        ({"w_data": np.float32([np.nan])}, "w_data must hold finite"),
+        ({"n_rows": np.int32([2, 1, 0])}, "n_rows must hold finite numbers of 1"),
+        ({"asked": np.int32([-2, -1, -1])}, "asked must hold numbers from -1"),
+        ({"shift": np.zeros(3)}, "shift must be an array of float32"),
+        ({"slope": float("inf")}, "slope must be a number"),
     ],
 )
 def test_nodes_that_lead_astray_are_refused(change, message):
     model = AnnotationTree().fit([[1.0, 0.0], [0.0, 0.0]], [[1, 0], [0, 0]])
-    assert model.children_.tolist() == [1, 0, 0]
+    assert model.tree_.children.tolist() == [1, 0, 0]
     with pytest.raises(ValueError, match=message):
+        model.set_state(
+            model.get_state()
+            | {f"tree_.{name}": array for name, array in change.items()}
+        )
+
+
+@pytest.mark.parametrize(
+    ("starts", "labels"), [([0, 1, 2, 2], [1, 1]), ([0, 0, 0, 2], [0, 0])]
+)
+def test_a_label_that_is_fixed_twice_on_a_path_is_refused(starts, labels):
+    model = AnnotationTree().fit([[1.0, 0.0], [0.0, 0.0]], [[1, 0], [0, 0]])
+    change = {"tree_.f_indptr": np.array(starts), "tree_.f_indices": np.int32(labels)}
+    with pytest.raises(ValueError, match="once on a path"):
         model.set_state(model.get_state() | change)

@@ -26,7 +26,7 @@ def test_large_sides_are_thinned(sizes, gap):
     rows = np.random.default_rng(0).permutation(before[-1])
     places = [np.arange(start, end) for start, _, end in bounds]
     cost = 1.0 + rows[np.concatenate(places)] % 3
-    found, new, costs = _decisions._sampled(rows, bounds, cost)
+    found, new, costs = _decisions._sample(rows, bounds, cost)
     assert (new[0, 0], new[-1, 2]) == (0, len(found))
     assert_array_equal(new[1:, 0], new[:-1, 2])
     for old, now in zip(bounds, new, strict=True):
@@ -47,7 +47,9 @@ def test_a_rare_label_is_learnt_as_from_all_rows(monkeypatch):
     few = AnnotationTree().fit(corpus.X, corpus.Y)
     monkeypatch.setattr(_decisions, "_enough", lambda n_others: n_others + 3_000)
     whole = AnnotationTree().fit(corpus.X, corpus.Y)
-    assert_array_equal(few.children_, whole.children_)  # labels alone shape the tree
+    assert_array_equal(
+        few.tree_.children, whole.tree_.children
+    )  # labels alone shape the tree
     errors = [(m.predict(corpus.X) != corpus.Y).nnz for m in (few, whole)]
     assert abs(errors[0] - errors[1]) <= 0.02 * corpus.Y.nnz
-    assert not np.array_equal(few.intercept_, whole.intercept_)
+    assert not np.array_equal(few.tree_.intercept, whole.tree_.intercept)

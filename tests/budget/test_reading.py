@@ -52,7 +52,9 @@ def test_an_explanation_leads_to_the_labels_predicted(kind):
         assert path.labels == np.flatnonzero(labels).tolist()
         for step in path.decisions:
             pushes = sum(push for _, push in step.features)
-            assert step.score == pytest.approx(pushes + model.intercept_[step.node])
+            assert step.score == pytest.approx(
+                pushes + model.tree_.intercept[step.node]
+            )
 
 
 def test_a_path_is_told_in_words():
@@ -74,26 +76,26 @@ def test_the_tree_is_told_in_words(kind):
     assert text.startswith(
         "8 rows: a?" if kind is AnnotationTree else "8 rows: above 0?"
     )
-    assert len(text.splitlines()) == len(model.children_)
+    assert len(text.splitlines()) == len(model.tree_.children)
     assert len(model.outline(depth=0).splitlines()) == 1
-    assert model.outline(None) == model.outline(len(model.children_))
+    assert model.outline(None) == model.outline(len(model.tree_.children))
 
 
 @each_tree
 def test_nodes_have_what_the_arrays_have(kind):
     model = kind(C=100).fit(X, EXAMPLE)
     nodes = {node.node: node for node in model.nodes()}
-    assert sorted(nodes) == list(range(len(model.children_)))
+    assert sorted(nodes) == list(range(len(model.tree_.children)))
     weights = model.coef_.toarray()
     for node in nodes.values():
-        assert node.n_rows == model.node_rows_[node.node]
-        assert node.is_leaf == (model.children_[node.node] == 0)
+        assert node.n_rows == model.tree_.n_rows[node.node]
+        assert node.is_leaf == (model.tree_.children[node.node] == 0)
         assert dict(node.features) == {
             column: weights[node.node, column]
             for column in np.flatnonzero(weights[node.node])
         }
         if node.parent >= 0:
-            first = model.children_[node.parent]
+            first = model.tree_.children[node.parent]
             assert node.node == first + (not node.is_first)
             assert node.level == nodes[node.parent].level + 1
 

@@ -134,7 +134,7 @@ def test_pictures_and_pages_stop_at_a_depth(cli, tree, tmp_path):
     cli("explain", tree, "--html", out, "--depth", 1)
     assert out.read_text().count("<li>") == 3
     cli("explain", tree, "--html", out)
-    assert out.read_text().count("<li>") == len(ml.load(tree).learner_.children_)
+    assert out.read_text().count("<li>") == len(ml.load(tree).learner_.tree_.children)
 
 
 @pytest.mark.parametrize(

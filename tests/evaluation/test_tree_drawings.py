@@ -118,7 +118,7 @@ def test_a_tree_of_two_classes_is_drawn_by_their_names(tmp_path):
     text = picture(model, tmp_path, **names)
     for words in ("spam?", "400 rows", "gets ham", "gets spam", "width", "height"):
         assert f"<!-- {words} -->" in text
-    assert len(page(model, tmp_path, **names).entries) == len(model.children_)
+    assert len(page(model, tmp_path, **names).entries) == len(model.tree_.children)
     with pytest.raises(TypeError, match="X must be None for a BudgetedTree"):
         picture(model, tmp_path, X=rows[:1])
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner, kernel
 
 
 class Shape(NamedTuple):
@@ -25,8 +25,8 @@ class Shape(NamedTuple):
     f_indices: Any
 
 
-class Workspace(NamedTuple):
-    """Memory that every node uses again."""
+class WorkingLabels(NamedTuple):
+    """Labels still to be asked for, and memory that every node uses again."""
 
     end: Any  # (n_rows,) where the working labels of a row end
     count: Any  # (n_labels,) rows of the node that have the label; 0 between nodes
@@ -34,29 +34,32 @@ class Workspace(NamedTuple):
     passed: Any  # (n_rows,) rows on their way to the second child
 
 
-@allocating_kernel
 def grow(y_indptr, y_indices, n_labels, shape):
     """Grow the tree; return how many nodes it has.
 
     Of labels as frequent as each other the lowest column is asked. ``y_indices`` are
     permuted within their rows.
     """
-    n_rows = shape.rows.shape[0]
-    space = Workspace(
+    working = WorkingLabels(
         y_indptr[1:].astype(np.int64),
         np.zeros(n_labels, np.int64),
         np.empty(n_labels, np.int64),
         np.empty_like(shape.rows),
     )
-    n_nodes, at = 1, 0
-    shape.bounds[0, 0], shape.bounds[0, 2] = 0, n_rows
+    return _grow(y_indptr, y_indices, shape, working)
+
+
+@kernel
+def _grow(y_indptr, y_indices, shape, working):
+    n_nodes, at = 1, np.int64(0)
+    shape.bounds[0, 0], shape.bounds[0, 2] = 0, shape.rows.shape[0]
     while at < n_nodes:
-        label = _fix_labels(y_indptr, y_indices, at, shape, space)
+        label = _fix_labels(y_indptr, y_indices, at, shape, working)
         shape.asked[at], shape.children[at] = label, 0
         start, end = shape.bounds[at, 0], shape.bounds[at, 2]
         middle = end
         if label >= 0:
-            middle = _send_rows(label, y_indptr, y_indices, start, end, shape, space)
+            middle = _send_rows(label, y_indptr, y_indices, start, end, shape, working)
             shape.children[at] = n_nodes
             shape.bounds[n_nodes, 0], shape.bounds[n_nodes, 2] = start, middle
             shape.bounds[n_nodes + 1, 0], shape.bounds[n_nodes + 1, 2] = middle, end
@@ -66,14 +69,14 @@ def grow(y_indptr, y_indices, n_labels, shape):
     return n_nodes
 
 
-@allocating_kernel
-def _fix_labels(y_indptr, y_indices, at, shape, space):
+@inner
+def _fix_labels(y_indptr, y_indices, at, shape, working):
     """Fix the labels that all rows of a node have; return the one to ask for, or -1."""
     start, end = shape.bounds[at, 0], shape.bounds[at, 2]
-    count, met, n_met = space.count, space.met, 0
+    count, met, n_met = working.count, working.met, 0
     for r in range(start, end):
         row = shape.rows[r]
-        for p in range(y_indptr[row], space.end[row]):
+        for p in range(y_indptr[row], working.end[row]):
             label = y_indices[p]
             if count[label] == 0:
                 met[n_met] = label
@@ -87,35 +90,30 @@ def _fix_labels(y_indptr, y_indices, at, shape, space):
             n_fixed += 1
         elif asked < 0 or (-count[label], label) < (-count[asked], asked):
             asked = label
-    if n_fixed > shape.f_indptr[at]:
+    if n_fixed > shape.f_indptr[at]:  # take these from the working ones of each row
         for r in range(start, end):
-            _strike_out(shape.rows[r], end - start, y_indptr, y_indices, space)
+            row = shape.rows[r]
+            p, last = np.int64(y_indptr[row]), working.end[row]
+            while p < last:
+                if count[y_indices[p]] == end - start:
+                    last -= 1
+                    y_indices[p], y_indices[last] = y_indices[last], y_indices[p]
+                else:
+                    p += 1
+            working.end[row] = last
     shape.f_indptr[at + 1] = n_fixed
     for n in range(n_met):
         count[met[n]] = 0
     return asked
 
 
-@allocating_kernel
-def _strike_out(row, n_rows, y_indptr, y_indices, space):
-    """Take the labels that all rows have from the working ones of a row."""
-    p, end = np.int64(y_indptr[row]), space.end[row]
-    while p < end:
-        if space.count[y_indices[p]] == n_rows:
-            end -= 1
-            y_indices[p], y_indices[end] = y_indices[end], y_indices[p]
-        else:
-            p += 1
-    space.end[row] = end
-
-
-@allocating_kernel
-def _send_rows(label, y_indptr, y_indices, start, end, shape, space):
+@inner
+def _send_rows(label, y_indptr, y_indices, start, end, shape, working):
     """Bring the rows that have the label to the front; return where others start."""
-    rows, passed, middle, n_passed = shape.rows, space.passed, start, 0
+    rows, passed, middle, n_passed = shape.rows, working.passed, start, 0
     for r in range(start, end):
         row, has = rows[r], False
-        for p in range(y_indptr[row], space.end[row]):
+        for p in range(y_indptr[row], working.end[row]):
             has = has or y_indices[p] == label
         if has:
             rows[middle] = row

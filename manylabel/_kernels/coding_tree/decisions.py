@@ -8,17 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import kernel
 from manylabel._kernels.coding_tree import budget
+from manylabel._kernels.coding_tree.columns import gather_columns, make_columns
+from manylabel._kernels.coding_tree.scores import score
 from manylabel._kernels.csr import stretch
-from manylabel._kernels.forest import node
 from manylabel._kernels.linear.separator import Columns
+from manylabel._kernels.sorting import sort_pairs
 
 
-class Data(NamedTuple):
+class Features(NamedTuple):
     """Features by row."""
 
-    n_features: Any
     x_indptr: Any
     x_indices: Any
     x_data: Any
@@ -34,126 +35,136 @@ class Decisions(NamedTuple):
     w_data: Any
 
 
-@allocating_kernel
-def learn(data, rows, bounds, cost, rules, learnt):
+class NodeProblem(NamedTuple):
+    """The rows of a node by column, their sides, and what is learnt of them."""
+
+    local: Any  # of ``columns``
+    solver: Any  # of ``budget``
+    side: Any  # (most rows,)
+    found: Any  # (most features,) features of the decision
+    order: Any  # (most features,)
+
+
+def learn(features, n_features, rows, bounds, cost, settings, learnt):
     """Learn to tell ``rows[start:middle]`` from ``rows[middle:end]`` at some nodes.
 
     ``bounds`` (n_nodes, 3) are those numbers; ``cost`` is what the loss of a row
     counts, for the rows of one node after those of another.
     """
-    most_rows, most_values = 0, 0
-    for g in range(bounds.shape[0]):
-        most_rows = max(most_rows, bounds[g, 2] - bounds[g, 0])
-        most_values = max(most_values, _n_values(data, rows, bounds[g]))
-    most = min(data.n_features, most_values) + 1
-    local = node.NodeColumns(
-        np.empty(most, np.int64),
-        np.full(data.n_features, -1, np.int32),
-        np.empty(most + 1, np.int64),
-        np.empty(most_values + most_rows, np.int32),
-        np.empty(most_values + most_rows, np.float32),
-        np.empty(most_rows, np.int64),
+    n_values = np.diff(features.x_indptr)[rows]
+    before = np.concatenate([[0], np.cumsum(n_values)])
+    most_values = int(np.max(before[bounds[:, 2]] - before[bounds[:, 0]]))
+    most_rows = int(np.max(bounds[:, 2] - bounds[:, 0]))
+    most = min(n_features, most_values)
+    solver = budget.make_solver(
+        most_rows, most, 1, settings.budget, settings.max_planes
     )
-    space = budget.workspace(
-        most_rows,
-        min(data.n_features, most_values),
-        1,
-        rules.budget,
-        rules.max_planes,
+    n_places = len(solver.planes.features)
+    problem = NodeProblem(
+        *(make_columns(most_rows, n_features, most_values), solver),
+        *(np.empty(most_rows, np.int8), *np.empty((2, n_places), np.int64)),
     )
-    side, used = np.empty(most_rows, np.int8), 0
+    _learn(features, rows, bounds, cost, settings, problem, learnt)
+
+
+@kernel
+def _learn(features, rows, bounds, cost, settings, problem, learnt):
+    local, solver, side, found, order = problem
+    used = 0
     for g in range(bounds.shape[0]):
         start, middle, end = bounds[g, 0], bounds[g, 1], bounds[g, 2]
         for r in range(start, end):
             side[r - start] = 1 if r < middle else -1
-        n_features = node.gather_columns(data, rows, start, end, local)
+        n_columns = gather_columns(features, rows, start, end, local)
         columns = Columns(
-            *(end - start, n_features, local.indptr, local.indices, local.data)
+            end - start, n_columns, local.indptr, local.indices, local.data
         )
         own = cost[used : used + end - start].reshape((1, end - start))
         used += end - start
-        result = budget.solve(columns, side, own, rules, space)
-        learnt.intercept[g] = space.free[0, 0]
-        _store(g, result.n_features, local.features, space, learnt)
+        result = budget.solve(columns, side, own, settings, solver)
+        learnt.intercept[g] = solver.free[0, 0]
+        for d in range(result.n_features):
+            found[d], order[d] = local.features[solver.planes.features[d]], d
+        sort_pairs(found, order, np.int64(0), result.n_features)
+        place = learnt.w_indptr[g]
+        for d in range(result.n_features):
+            weight = np.float32(solver.total[0, order[d]])
+            if weight != 0.0:
+                learnt.w_indices[place], learnt.w_data[place] = found[d], weight
+                place += 1
+        learnt.w_indptr[g + 1] = place
 
 
-@allocating_kernel
-def gather_columns(data, rows, local):
-    """Sort the features of rows by column; return how many there are."""
-    return node.gather_columns(data, rows, 0, rows.shape[0], local)
+@kernel
+def gather(features, rows, local):
+    """Sort the features of some rows by column; return how many there are."""
+    return gather_columns(features, rows, np.int64(0), rows.shape[0], local)
 
 
-@allocating_kernel
-def _n_values(data, rows, bounds):
-    """Return how many values the rows of a node have."""
-    n_values = 0
-    for r in range(bounds[0], bounds[2]):
-        n_values += data.x_indptr[rows[r] + 1] - data.x_indptr[rows[r]]
-    return n_values
-
-
-@allocating_kernel
-def _store(g, n_features, features, space, learnt):
-    """Write the weights that are not 0, by feature."""
-    found = features[space.planes.features[:n_features]]
-    place = learnt.w_indptr[g]
-    for d in np.argsort(found):
-        if np.float32(space.total[0, d]) != 0.0:
-            learnt.w_indices[place] = found[d]
-            learnt.w_data[place] = space.total[0, d]
-            place += 1
-    learnt.w_indptr[g + 1] = place
-
-
-@allocating_kernel
-def judge(data, rows, bounds, held, learnt, score, node_of, is_first):
-    """Write the scores of the rows held out at each node; return how many there are.
+def judge(features, n_features, rows, bounds, held, learnt):
+    """Return the scores of the rows held out at each node.
 
     Beside each its node, and whether the row belongs to the first child.
     """
-    dense, n_pairs = np.zeros(data.n_features), 0
+    n_pairs = int(np.ptp(bounds, axis=1).sum())
+    score, node_of = np.empty(n_pairs), np.empty(n_pairs, np.int64)
+    is_first, dense = np.empty(n_pairs, np.bool_), np.zeros(n_features)
+    out = (score, node_of, is_first)
+    n_pairs = _judge(features, rows, bounds, held, learnt, dense, out)
+    return score[:n_pairs], node_of[:n_pairs], is_first[:n_pairs]
+
+
+@kernel
+def _judge(features, rows, bounds, held, learnt, dense, out):
+    scores, node_of, is_first = out
+    n_pairs, x_indices, x_data = 0, features.x_indices, features.x_data
     for g in range(bounds.shape[0]):
-        for p in range(learnt.w_indptr[g], learnt.w_indptr[g + 1]):
-            dense[learnt.w_indices[p]] = learnt.w_data[p]
         for r in range(bounds[g, 0], bounds[g, 2]):
             row = rows[r]
             if not held[row]:
                 continue
-            total = np.float64(learnt.intercept[g])
-            for p in stretch(data.x_indptr, row):
-                total += data.x_data[p] * dense[np.uintp(data.x_indices[p])]
-            score[n_pairs], node_of[n_pairs] = total, g
+            for p in stretch(features.x_indptr, row):
+                dense[np.uintp(x_indices[p])] = x_data[p]
+            scores[n_pairs], node_of[n_pairs] = score(g, learnt, dense), g
             is_first[n_pairs] = r < bounds[g, 1]
             n_pairs += 1
-        for p in range(learnt.w_indptr[g], learnt.w_indptr[g + 1]):
-            dense[learnt.w_indices[p]] = 0.0
+            for p in stretch(features.x_indptr, row):
+                dense[np.uintp(x_indices[p])] = 0.0
     return n_pairs
 
 
-@allocating_kernel
-def expect(y_indptr, y_indices, worth, rows, bounds, hits, n_given):
-    """Write the counts that the other side of a node holds for each of its rows.
+def expect(y_indptr, y_indices, worth, rows, bounds):
+    """Return the counts that the other side of a node holds for each of its rows.
 
-    These are means over the rows there, in which a label of the row counts its worth
-    and any other 1.
+    Labels hit, and labels given: means over the rows there, in which a label of the row
+    counts its worth and any other 1.
     """
-    share, used = np.zeros((2, worth.shape[0])), 0
-    size = np.empty(2)
+    counts = np.empty((2, int(np.ptp(bounds, axis=1).sum())))
+    share = np.zeros((2, worth.shape[0]))
+    _expect(y_indptr, y_indices, worth, rows, bounds, share, counts)
+    return counts
+
+
+@kernel
+def _expect(y_indptr, y_indices, worth, rows, bounds, share, counts):
+    used = 0
     for g in range(bounds.shape[0]):
-        for side in range(2):
-            start, end = bounds[g, side], bounds[g, side + 1]
-            size[side] = 0.0
-            for r in range(start, end):
-                for p in stretch(y_indptr, rows[r]):
-                    share[side, y_indices[p]] += 1.0 / (end - start)
-                    size[side] += 1.0 / (end - start)
+        first_size = second_size = 0.0
+        for r in range(bounds[g, 0], bounds[g, 2]):
+            side = 0 if r < bounds[g, 1] else 1
+            part = 1.0 / (bounds[g, side + 1] - bounds[g, side])
+            for p in stretch(y_indptr, rows[r]):
+                share[side, y_indices[p]] += part
+                first_size += part if side == 0 else 0.0
+                second_size += part if side == 1 else 0.0
         for r in range(bounds[g, 0], bounds[g, 2]):
             other = 1 if r < bounds[g, 1] else 0
-            hits[used], n_given[used] = 0.0, size[other]
+            hits, n_given = 0.0, second_size if other else first_size
             for p in stretch(y_indptr, rows[r]):
                 own = worth[y_indices[p]]
-                hits[used] += own * share[other, y_indices[p]]
-                n_given[used] += (own - 1.0) * share[other, y_indices[p]]
+                hits += own * share[other, y_indices[p]]
+                n_given += (own - 1.0) * share[other, y_indices[p]]
+            counts[0, used], counts[1, used] = hits, n_given
             used += 1
         for r in range(bounds[g, 0], bounds[g, 2]):
             for p in stretch(y_indptr, rows[r]):

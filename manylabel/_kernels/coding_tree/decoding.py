@@ -10,44 +10,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from manylabel._kernels import topk
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner, kernel
+from manylabel._kernels.coding_tree.scores import score
 from manylabel._kernels.csr import stretch
+from manylabel._kernels.sorting import sort
 
+FEW = 8  # labels of a row that lists have room for at first
 FAINT = 1e-4  # a path less probable than this share of the best is left
 
 
-class Rows(NamedTuple):
-    """Features by row."""
+class RankedRows(NamedTuple):
+    """Features by row, and labels of each row that rank above all others."""
 
-    indptr: Any
-    indices: Any
-    data: Any
-    n_features: Any
-
-
-class Tree(NamedTuple):
-    """Nodes, parents before children."""
-
-    children: Any  # (n_nodes,) the first child, the second follows; 0 in a leaf
-    intercept: Any  # (n_nodes,)
-    selected: Any  # features with weights, ascending
-    w_indptr: Any  # (n_nodes + 1,)
-    w_indices: Any  # numbers within ``selected``
-    w_data: Any
-    f_indptr: Any  # (n_nodes + 1,) labels fixed at a node
-    f_indices: Any
-    slope: Any  # of the log-odds of the first child in the score
-    shift: Any  # (n_nodes,) log-odds at score 0
+    x_indptr: Any
+    x_indices: Any
+    x_data: Any
+    given_indptr: Any
+    given_indices: Any
 
 
-class Given(NamedTuple):
-    """Labels of each row that rank above all others."""
-
-    indptr: Any
-    indices: Any
-
-
-class Rule(NamedTuple):
+class Ranking(NamedTuple):
     """How paths are followed, and how chances become scores.
 
     A chance times the gain is ``most`` at most, and ``least`` at least if the label is
@@ -56,14 +38,23 @@ class Rule(NamedTuple):
 
     width: Any  # paths at once
     is_relative: Any  # chances, to those of all leaves reached
+    k: Any  # best labels to list
     gain: Any  # (n_labels,)
     most: Any
     least: Any
     shift: Any
 
 
+class LabelLists(NamedTuple):
+    """What is listed: where the list of each row starts, labels ascending, scores."""
+
+    starts: Any  # (n_rows + 1,)
+    labels: Any
+    scores: Any
+
+
 class Beam(NamedTuple):
-    """The paths followed at once, and what they say of the labels."""
+    """The row, the paths it follows at once, and what they say of the labels."""
 
     at: Any  # (3 width,) nodes; children behind the live ones
     chance: Any  # (3 width,) of the paths to them
@@ -73,126 +64,133 @@ class Beam(NamedTuple):
     score: Any  # (n_labels,) of the labels met
     order: Any  # (k,) the best of them
     is_given: Any  # (n_labels,) False between rows
+    table: Any  # (n_features,) numbers of the features selected; -1 for others
+    dense: Any  # (n_selected,) values of the row; 0 between rows
 
 
-@allocating_kernel
-def most_labels(tree):
-    """Return how many labels the nodes from the root to a leaf fix at most."""
-    fixed = np.diff(tree.f_indptr)
-    for at in range(tree.children.shape[0]):
-        child = tree.children[at]
-        if child > 0:
-            fixed[child] += fixed[at]
-            fixed[child + 1] += fixed[at]
-    return fixed.max()
+def best_scores(rows, tree, ranking, n_features):
+    """Return lists of labels that ``ranking.width`` paths at once meet, with scores.
 
-
-@allocating_kernel
-def best_scores(rows, given, tree, rule, k):
-    """Return lists of labels that ``rule.width`` paths at once meet, and their scores.
-
-    Lists of each row: where they start, labels ascending, scores. There are the ``k``
-    best, more if some score as much as the last of them. The chance of a label is the
-    sum over the paths that fix it, each counted where it does, whether or not the path
-    is followed further; or else, relative to all leaves reached.
+    There are the ``k`` best, more if some score as much as the last of them. The chance
+    of a label is the sum over the paths that fix it, each counted where it does,
+    whether or not the path is followed further; or else, relative to all leaves
+    reached. ``tree`` is a record of nodes, parents before children: ``children``,
+    ``intercept``, ``selected`` features, ``w_indptr``, ``w_indices`` (numbers within
+    those selected) and ``w_data``, the labels fixed ``f_indptr`` and ``f_indices``,
+    ``slope`` and ``shift`` of the log-odds of the first child.
     """
-    table, dense = _table(rows, tree), np.zeros(tree.selected.shape[0], np.float32)
-    n_labels = rule.gain.shape[0]
+    n_rows, n_labels = rows.x_indptr.shape[0] - 1, ranking.gain.shape[0]
+    table = np.full(n_features, -1, np.int32)
+    table[tree.selected] = np.arange(len(tree.selected))
     beam = Beam(
-        np.empty(3 * rule.width, np.int64),
-        np.empty(3 * rule.width),
-        np.empty(rule.width, np.int64),
-        np.zeros(n_labels),
-        np.empty(n_labels, np.int64),
-        np.empty(n_labels, np.float32),
-        np.empty(k, np.int64),
-        np.zeros(n_labels, np.bool_),
+        *(np.empty(3 * ranking.width, np.int64), np.empty(3 * ranking.width)),
+        *(np.empty(ranking.width, np.int64), np.zeros(n_labels)),
+        *(np.empty(n_labels, np.int64), np.empty(n_labels, np.float32)),
+        *(np.empty(ranking.k, np.int64), np.zeros(n_labels, np.bool_)),
+        *(table, np.zeros(len(tree.selected), np.float32)),
     )
-    n_rows = rows.indptr.shape[0] - 1
-    starts, used = np.zeros(n_rows + 1, np.int64), 0
-    labels, scores = np.empty(n_rows, np.int32), np.empty(n_rows, np.float32)
-    for i in range(n_rows):
-        _lay_out(i, rows, table, dense)
-        n_met, ends = _search(tree, dense, beam)
-        _clear(i, rows, table, dense)
-        n_met = _score(i, n_met, 1.0 / ends, given, rule, beam)
-        n_kept = _keep_labels(n_met, k, rule, beam)
-        while used + n_kept > labels.shape[0]:
-            labels, scores = _doubled(labels), _doubled(scores)
-        for n in range(n_kept):
-            labels[used + n] = beam.met[n]
-            scores[used + n] = beam.total[beam.met[n]]
+    lists = LabelLists(np.zeros(n_rows + 1, np.int64), *_make_lists(FEW * n_rows))
+    done = _list_rows(rows, 0, tree, ranking, beam, lists)
+    while done < n_rows:  # no room for the list of this row
+        longer = _make_lists(2 * len(lists.labels) + n_labels)
+        for old, new in zip(lists[1:], longer, strict=True):
+            new[: len(old)] = old
+        lists = LabelLists(lists.starts, *longer)
+        done = _list_rows(rows, done, tree, ranking, beam, lists)
+    used = lists.starts[-1]
+    return lists.starts, lists.labels[:used].copy(), lists.scores[:used].copy()
+
+
+def _make_lists(size):
+    return np.empty(size, np.int32), np.empty(size, np.float32)
+
+
+@kernel
+def _list_rows(rows, first, tree, ranking, beam, lists):
+    """List labels of the rows from ``first`` on; return the row that has no room."""
+    total, met, table, dense = beam.total, beam.met, beam.table, beam.dense
+    for i in range(first, rows.x_indptr.shape[0] - 1):
+        for p in stretch(rows.x_indptr, i):
+            number = table[np.uintp(rows.x_indices[p])]
+            if number >= 0:
+                dense[number] = rows.x_data[p]
+        n_met, ends = _search(tree, beam)
+        for p in stretch(rows.x_indptr, i):
+            number = table[np.uintp(rows.x_indices[p])]
+            if number >= 0:
+                dense[number] = 0.0
+        n_met = _score(i, n_met, 1.0 / ends, rows, ranking, beam)
+        n_kept = _keep_labels(n_met, ranking, beam)
+        used = lists.starts[i]
+        has_room = used + n_kept <= lists.labels.shape[0]
+        if has_room:
+            for n in range(n_kept):
+                lists.labels[used + n] = met[n]
+                lists.scores[used + n] = total[met[n]]
+            lists.starts[i + 1] = used + n_kept
         for n in range(n_met):
-            beam.total[beam.met[n]] = 0.0
-        used += n_kept
-        starts[i + 1] = used
-    return starts, labels[:used], scores[:used]
+            total[met[n]] = 0.0
+        if not has_room:
+            return i
+    return rows.x_indptr.shape[0] - 1
 
 
-@allocating_kernel
-def _score(i, n_met, scale, given, rule, beam):
+@inner
+def _score(i, n_met, scale, rows, ranking, beam):
     """Turn chances into scores; return how many labels have one, those given too."""
-    for p in stretch(given.indptr, i):
-        label = given.indices[p]
-        beam.is_given[label] = True
-        if beam.total[label] == 0.0:
+    for p in stretch(rows.given_indptr, i):
+        label = rows.given_indices[p]
+        if beam.total[label] == 0.0 and not beam.is_given[label]:
             beam.met[n_met] = label
             n_met += 1
+        beam.is_given[label] = True
     for n in range(n_met):
         label = beam.met[n]
-        chance = beam.total[label] * (scale if rule.is_relative else 1.0)
-        score = min(np.float32(min(chance, 1.0)) * rule.gain[label], rule.most)
+        chance = beam.total[label] * (scale if ranking.is_relative else 1.0)
+        score = min(np.float32(min(chance, 1.0)) * ranking.gain[label], ranking.most)
         if beam.is_given[label]:
-            score = max(score, rule.least)
+            score = max(score, ranking.least)
         else:
-            score -= rule.shift
+            score -= ranking.shift
         beam.total[label] = beam.score[n] = score
-    for p in stretch(given.indptr, i):
-        beam.is_given[given.indices[p]] = False
+    for p in stretch(rows.given_indptr, i):
+        beam.is_given[rows.given_indices[p]] = False
     return n_met
 
 
-@allocating_kernel
-def _keep_labels(n_met, k, rule, beam):
+@inner
+def _keep_labels(n_met, ranking, beam):
     """Bring the labels of the best scores to the front, ascending; return how many.
 
     A score no better than that of a label that is not met needs no list.
     """
-    least, n_kept = np.float32(-np.inf), 0
+    least, n_kept, k = np.float32(-np.inf), np.int64(0), ranking.k
     if n_met > k:
         topk.best_positions(beam.score[:n_met], k, beam.order)
         least = beam.score[beam.order[k - 1]]
     for n in range(n_met):
-        if beam.score[n] >= least and beam.score[n] > -rule.shift:
+        if beam.score[n] >= least and beam.score[n] > -ranking.shift:
             beam.met[n_kept], beam.met[n] = beam.met[n], beam.met[n_kept]
             n_kept += 1
-    beam.met[:n_kept].sort()
+    sort(beam.met, np.int64(0), n_kept)
     return n_kept
 
 
-@allocating_kernel
-def _doubled(array):
-    """Return the array with as much room again."""
-    larger = np.empty(2 * array.shape[0], array.dtype)
-    larger[: array.shape[0]] = array
-    return larger
-
-
-@allocating_kernel
-def _search(tree, dense, beam):
+@inner
+def _search(tree, beam):
     """Add up the chances of the labels of one row.
 
     Return how many are met, and the chances of the leaves reached.
     """
-    width = beam.best.shape[0]
     beam.at[0], beam.chance[0], n_live = 0, 1.0, 1 if tree.children[0] > 0 else 0
-    n_met, ends = _enter(0, 1.0, 0, tree, beam), 0.0 if n_live else 1.0
+    root, n_met, ends = np.int64(0), np.int64(0), 0.0 if n_live else 1.0
+    n_met = _enter(root, 1.0, n_met, tree, beam)
     while n_live > 0:
         # Children are written behind the live nodes, then the best move to the front.
         end = n_live
         for n in range(n_live):
             at, chance = beam.at[n], beam.chance[n]
-            odds = tree.slope * score(at, tree, dense) + tree.shift[at]
+            odds = tree.slope * score(at, tree, beam.dense) + tree.shift[at]
             small = np.exp(-abs(odds))
             share = (1.0 if odds > 0.0 else small) / (1.0 + small)
             child = np.int64(tree.children[at])
@@ -203,28 +201,26 @@ def _search(tree, dense, beam):
                 is_leaf = tree.children[child + second] == 0
                 ends += own if is_leaf else 0.0
                 end += not is_leaf and own > 0.0
-        n_live = _keep_best(n_live, end - n_live, width, beam)
+        n_live = _keep_best(n_live, end - n_live, beam)
     return n_met, ends
 
 
-@allocating_kernel
-def _keep_best(start, n_next, width, beam):
+@inner
+def _keep_best(start, n_next, beam):
     """Move the best of the paths from ``start`` on to the front; return how many."""
-    chance = beam.chance[start : start + n_next]
-    n_kept = topk.best_positions(chance, width, beam.best)
-    n_live = 0
-    beam.best[:n_kept].sort()  # so that nothing is overwritten before it moves
-    most = chance.max() if n_next else 0.0
+    chance, best, n_live = beam.chance[start : start + n_next], beam.best, 0
+    n_kept = topk.best_positions(chance, best.shape[0], best)
+    most = chance[best[0]] if n_kept else 0.0
+    sort(best, np.int64(0), n_kept)  # so that nothing is overwritten before it moves
     for n in range(n_kept):
-        place = start + beam.best[n]
+        place = start + best[n]
         if beam.chance[place] >= FAINT * most:
-            beam.at[n_live] = beam.at[place]
-            beam.chance[n_live] = beam.chance[place]
+            beam.at[n_live], beam.chance[n_live] = beam.at[place], beam.chance[place]
             n_live += 1
     return n_live
 
 
-@allocating_kernel
+@inner
 def _enter(at, chance, n_met, tree, beam):
     """Credit the labels that a node fixes; return how many labels have credit."""
     for p in stretch(tree.f_indptr, at):
@@ -235,37 +231,3 @@ def _enter(at, chance, n_met, tree, beam):
                 n_met += 1
             beam.total[label] += chance
     return n_met
-
-
-@allocating_kernel
-def score(at, tree, dense):
-    """Return the score of a row at a node, from the values laid out."""
-    total = np.float64(tree.intercept[at])
-    for p in stretch(tree.w_indptr, at):
-        total += tree.w_data[p] * dense[np.uintp(tree.w_indices[p])]
-    return total
-
-
-@allocating_kernel
-def _table(rows, tree):
-    """Return the number of each feature within those selected; -1 for others."""
-    table = np.full(rows.n_features, -1, np.int32)
-    for n in range(tree.selected.shape[0]):
-        table[tree.selected[n]] = n
-    return table
-
-
-@allocating_kernel
-def _lay_out(i, rows, table, dense):
-    for p in stretch(rows.indptr, i):
-        number = table[np.uintp(rows.indices[p])]
-        if number >= 0:
-            dense[number] = rows.data[p]
-
-
-@allocating_kernel
-def _clear(i, rows, table, dense):
-    for p in stretch(rows.indptr, i):
-        number = table[np.uintp(rows.indices[p])]
-        if number >= 0:
-            dense[number] = 0.0

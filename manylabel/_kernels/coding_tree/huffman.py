@@ -1,21 +1,18 @@
 """Huffman's tree: of all binary trees that of the least mean depth (Huffman 1952)."""
 
-import numpy as np
-
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import kernel
 
 
-@allocating_kernel
-def merge(frequency, pairs):
+@kernel
+def merge(frequency, pairs, total):
     """Write which two nodes each merger joins, the rarest first.
 
     ``frequency`` ascends. Leaves are numbered as they stand there, mergers go on from
     there, and the last is the root. Mergers come in ascending order too, so that two
     queues do for a heap; of equals a leaf is taken before a merger (which keeps the
-    tree shallow), else the one that came first.
+    tree shallow), else the one that came first. ``total`` gets the sizes of mergers.
     """
     n_leaves = frequency.shape[0]
-    total = np.empty(n_leaves - 1, np.int64)
     leaf, merger = 0, 0
     for made in range(n_leaves - 1):
         total[made] = 0
@@ -33,28 +30,25 @@ def merge(frequency, pairs):
                 merger += 1
 
 
-@allocating_kernel
-def lay_out(frequency, pairs, children, bounds, leaf):
+@kernel
+def lay_out(frequency, total, pairs, children, bounds, leaf):
     """Write the nodes as numbered from the root on, parents before children.
 
     Rows are thought sorted by leaf, from left to right: ``bounds`` are the stretch of a
     node and where its second child's begins. ``leaf`` is -1 for inner nodes.
     """
-    n_leaves = frequency.shape[0]
-    size = np.empty(2 * n_leaves - 1, np.int64)
-    size[:n_leaves] = frequency
-    for made in range(n_leaves - 1):
-        size[n_leaves + made] = size[pairs[made, 0]] + size[pairs[made, 1]]
-    here = np.empty(2 * n_leaves - 1, np.int64)
-    here[0], bounds[0, 0], n_nodes = 2 * n_leaves - 2, 0, 1
+    n_leaves, n_nodes = frequency.shape[0], 1
+    leaf[0], bounds[0, 0] = 2 * n_leaves - 2, 0  # first the number that it has so far
     for at in range(2 * n_leaves - 1):
-        start, node = bounds[at, 0], here[at]
-        bounds[at, 1] = bounds[at, 2] = start + size[node]
-        leaf[at], children[at] = node, 0
-        if node >= n_leaves:
-            first, second = pairs[node - n_leaves]
-            leaf[at], children[at] = -1, n_nodes
-            here[n_nodes], here[n_nodes + 1] = first, second
-            bounds[at, 1] = start + size[first]
-            bounds[n_nodes, 0], bounds[n_nodes + 1, 0] = start, bounds[at, 1]
-            n_nodes += 2
+        start, node = bounds[at, 0], leaf[at]
+        children[at] = 0
+        if node < n_leaves:
+            bounds[at, 1] = bounds[at, 2] = start + frequency[node]
+            continue
+        first, second = pairs[node - n_leaves, 0], pairs[node - n_leaves, 1]
+        size = frequency[first] if first < n_leaves else total[first - n_leaves]
+        bounds[at, 1], bounds[at, 2] = start + size, start + total[node - n_leaves]
+        leaf[at], children[at] = -1, n_nodes
+        leaf[n_nodes], leaf[n_nodes + 1] = first, second
+        bounds[n_nodes, 0], bounds[n_nodes + 1, 0] = start, start + size
+        n_nodes += 2

@@ -2,41 +2,45 @@
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import kernel
+from manylabel._kernels.sorting import lower_bound, sort_pairs
 
 LIMIT = np.finfo(np.float32).max
 TINY = np.finfo(np.float32).tiny
 
 
-@allocating_kernel
 def label_margins(set_scores, s_indptr, s_indices, out):
     """Write by how much the best labelset with a label beats the best one without it.
 
     So exactly the labels of the best labelset are positive, the first of equals
     winning. A label of no labelset gets ``-LIMIT``, one of every labelset ``LIMIT``.
     """
+    n_sets = set_scores.shape[1]
+    key, order = np.empty(n_sets, set_scores.dtype), np.empty(n_sets, np.int64)
+    _label_margins(set_scores, s_indptr, s_indices, key, order, out)
+
+
+@kernel
+def _label_margins(set_scores, s_indptr, s_indices, key, order, out):
+    n_sets, n_labels = set_scores.shape[1], out.shape[1]
     for i in range(out.shape[0]):
-        scores, margins = set_scores[i], out[i]
-        order = np.argsort(-scores, kind="mergesort")
-        top = scores[order[0]]
-        margins[:] = -LIMIT
-        for rank in range(order.shape[0] - 1, -1, -1):
+        for s in range(n_sets):
+            key[s], order[s] = -set_scores[i, s], s
+        sort_pairs(key, order, np.int64(0), n_sets)
+        top = -key[0]
+        for label in range(n_labels):
+            out[i, label] = -LIMIT
+        for rank in range(n_sets - 1, -1, -1):
             s = order[rank]
             for p in range(s_indptr[s], s_indptr[s + 1]):
-                margins[s_indices[p]] = scores[s] - top
+                out[i, s_indices[p]] = set_scores[i, s] - top
         for p in range(s_indptr[order[0]], s_indptr[order[0] + 1]):
-            rival = _best_without(s_indices[p], order, s_indptr, s_indices)
-            margins[s_indices[p]] = (
-                LIMIT if rival < 0 else max(top - scores[rival], TINY)
-            )
-
-
-@allocating_kernel
-def _best_without(label, order, s_indptr, s_indices):
-    """Return the first labelset of ``order`` that lacks ``label``, or -1."""
-    for s in order:
-        members = s_indices[s_indptr[s] : s_indptr[s + 1]]
-        place = np.searchsorted(members, label)
-        if place == members.shape[0] or members[place] != label:
-            return s
-    return -1
+            label, margin = s_indices[p], LIMIT
+            for rank in range(n_sets):  # the best labelset without the label
+                s = order[rank]
+                start, end = np.int64(s_indptr[s]), np.int64(s_indptr[s + 1])
+                place = lower_bound(s_indices, start, end, label)
+                if place == end or s_indices[place] != label:
+                    margin = max(top - set_scores[i, s], TINY)
+                    break
+            out[i, label] = margin

@@ -16,7 +16,7 @@ for the dual problem.
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel, reducing_kernel
+from manylabel._kernels._jit import inner, reducing_inner
 
 SQUARED_HINGE, LOGISTIC, HINGE = 0, 1, 2
 BOTH = 0  # sides
@@ -25,15 +25,16 @@ EXACT = 1e-10  # share of the sum of alpha that may be out of balance
 FAR = 50.0  # the first step of a search at most
 
 
-@allocating_kernel
-def settle(loss, smooth, with_intercept, side, cost, score, free, alpha):
+@inner
+def settle(problem, score, free, alpha):
     """Write alpha; return the loss. ``free`` holds b and g, the last as a start."""
+    loss, smooth, side, cost = problem.loss, problem.smooth, problem.side, problem.cost
     if loss == HINGE:
-        _set_level(smooth, with_intercept, side, cost, score, free)
+        _set_level(smooth, problem.with_intercept, side, cost, score, free)
     else:
         free[1] = 1.0 if loss == SQUARED_HINGE else 0.0
     total, slope, bend, mass = evaluate(loss, smooth, side, cost, score, free, alpha)
-    if loss == HINGE or not with_intercept:
+    if loss == HINGE or not problem.with_intercept:
         return total
     low, high = -np.inf, np.inf
     for _ in range(MAX_STEPS):
@@ -49,7 +50,7 @@ def settle(loss, smooth, with_intercept, side, cost, score, free, alpha):
     return total
 
 
-@reducing_kernel
+@reducing_inner
 def evaluate(loss, smooth, side, cost, score, free, alpha):
     """Write alpha at a given b and g; return the loss and sums of its derivatives.
 
@@ -68,7 +69,7 @@ def evaluate(loss, smooth, side, cost, score, free, alpha):
     return total - (g if loss == HINGE else 0.0), slope, bend, mass
 
 
-@allocating_kernel
+@inner
 def _row(loss, smooth, lack):
     """Return phi of a shortfall, and its first two derivatives."""
     if loss == LOGISTIC:
@@ -84,21 +85,21 @@ def _row(loss, smooth, lack):
     return some - smooth / 2, 1.0 if lack > 0.0 else 0.0, 0.0
 
 
-@allocating_kernel
+@inner
 def _set_level(smooth, with_intercept, side, cost, score, free):
     """Set g, and b, for alpha of the hinge to sum to 1, half of it on each side.
 
     Then g - b concerns the rows of side +1 alone, and g + b the others.
     """
     if with_intercept:
-        plus = _level(smooth, side, cost, score, 1, 0.5, free[1] - free[0])
-        minus = _level(smooth, side, cost, score, -1, 0.5, free[1] + free[0])
+        plus = _level(smooth, side, cost, score, np.int64(1), 0.5, free[1] - free[0])
+        minus = _level(smooth, side, cost, score, np.int64(-1), 0.5, free[1] + free[0])
         free[0], free[1] = (minus - plus) / 2, (minus + plus) / 2
     else:
-        free[1] = _level(smooth, side, cost, score, BOTH, 1.0, free[1])
+        free[1] = _level(smooth, side, cost, score, np.int64(BOTH), 1.0, free[1])
 
 
-@allocating_kernel
+@inner
 def _level(smooth, side, cost, score, which, share, level):
     """Return the g at which alpha sums to ``share`` over one side, or both."""
     low, high = -np.inf, np.inf
@@ -118,7 +119,7 @@ def _level(smooth, side, cost, score, which, share, level):
     return level
 
 
-@allocating_kernel
+@inner
 def _newton(at, slope, bend, low, high):
     """Return the next place of a search for slope 0, and its bounds.
 

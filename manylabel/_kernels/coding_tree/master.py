@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import allocating_kernel
+from manylabel._kernels._jit import inner
 from manylabel._kernels.coding_tree import margins
 from manylabel._kernels.csr import stretch
+from manylabel._kernels.sorting import sort
 
 EASE, STIFFEN = 0.95, 1.5  # factors of the curvature at and within a step
 MAX_TRIALS = 200  # of a step; the curvature then is beyond that of any loss
@@ -29,6 +30,7 @@ class Problem(NamedTuple):
 
     columns: object  # separator.Columns
     side: object  # (n_rows,) of -1 and +1
+    cost: object  # (n_rows,) what the loss of a row counts
     loss: object  # a name of ``margins``
     smooth: object
     with_intercept: object
@@ -55,8 +57,8 @@ class Solution(NamedTuple):
 OBJECTIVE, DUAL, CURVATURE = 0, 1, 2
 
 
-class Workspace(NamedTuple):
-    """Memory that every problem uses again."""
+class Steps(NamedTuple):
+    """Vectors of a step; every problem uses them again."""
 
     last: object  # (max_places,) weights before the last step
     point: object  # (max_places,) where the gradient is taken
@@ -67,130 +69,88 @@ class Workspace(NamedTuple):
     point_score: object  # (n_rows,)
     trial_score: object  # (n_rows,)
     length: object  # (max_planes,) of the part of a vector in each plane
+    order: object  # (max_planes,) the same, sorted
 
 
-@allocating_kernel
-def workspace(n_rows, max_planes, max_places):
+def make_steps(n_rows, max_planes, max_places):
     """Return memory for problems of up to this size."""
-    return Workspace(
-        np.empty(max_places),
-        np.empty(max_places),
-        np.empty(max_places),
-        np.empty(max_places),
-        np.empty(max_places),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(max_planes),
+    return Steps(
+        *np.empty((5, max_places)), *np.empty((3, n_rows)), *np.empty((2, max_planes))
     )
 
 
-@allocating_kernel
-def start(problem, cost, now):
-    """Set the solution of no planes."""
-    now.free[:] = 0.0
-    now.score[: problem.columns.n_rows] = 0.0
-    loss = _loss(problem, cost, now.score, now)
-    now.state[OBJECTIVE], now.state[DUAL], now.state[CURVATURE] = loss, loss, 1.0
-
-
-@allocating_kernel
-def enough(problem, tolerance, objective):
+@inner
+def enough(smooth, tolerance, objective):
     """Return a gap that is small: the hinge may end at 0, but for its smoothing."""
-    return tolerance * max(abs(objective), problem.smooth)
+    return tolerance * max(abs(objective), smooth)
 
 
-@allocating_kernel
-def minimise(problem, cost, planes, n_planes, n_features, limits, is_exact, now, space):
+@inner
+def minimise(problem, planes, size, limits, is_exact, now, steps):
     """Improve the solution until it is known to be near the optimum.
 
-    ``limits`` are the tolerance, relative to the objective, and the steps. If it need
-    not be exact, what is missing may be a share of what was gained here.
+    ``size`` are the planes and their features; ``limits`` the tolerance, relative to
+    the objective, and the steps. If it need not be exact, what is missing may be a
+    share of what was gained here.
     """
     tolerance, max_iter = limits
-    n_places, n_rows = planes.starts[n_planes], problem.columns.n_rows
-    size = (planes, n_planes, n_features)
-    now.state[OBJECTIVE] = _objective(
-        problem, cost, size, now.weights, now.score, now, space
-    )
-    bound, speed, first = -np.inf, 1.0, now.state[OBJECTIVE]
-    space.last[:n_places] = now.weights[:n_places]
-    space.last_score[:n_rows] = now.score[:n_rows]
+    n_places, n_rows, score = planes.starts[size[0]], problem.columns.n_rows, now.score
+    length = _lengths(planes, size[0], now.weights, steps.length)
+    first = length * length / 2 + margins.settle(problem, score, now.free, now.alpha)
+    bound, speed, now.state[OBJECTIVE] = -np.inf, 0.0, first
     for _ in range(max_iter):
+        if speed == 0.0:  # start, or start again, without push
+            speed = 1.0
+            for p in range(n_places):
+                steps.last[p] = now.weights[p]
+            for i in range(n_rows):
+                steps.last_score[i] = score[i]
         next_speed = (1.0 + np.sqrt(1.0 + 4.0 * speed * speed)) / 2
         push = (speed - 1.0) / next_speed
-        _extrapolate(now.weights, space.last, push, n_places, space.point)
-        _extrapolate(now.score, space.last_score, push, n_rows, space.point_score)
-        loss = _loss(problem, cost, space.point_score, now)
-        bound = max(bound, loss + _pull(problem, size, now, space))
+        for p in range(n_places):
+            move = now.weights[p] - steps.last[p]
+            steps.point[p] = now.weights[p] + push * move
+        for i in range(n_rows):
+            steps.point_score[i] = score[i] + push * (score[i] - steps.last_score[i])
+        loss = margins.settle(problem, steps.point_score, now.free, now.alpha)
+        bound = max(bound, loss + _pull(problem, planes, size, now.alpha, steps))
         objective = now.state[OBJECTIVE]
         most = 0.0 if is_exact else SHARE * (first - objective)
-        if objective - bound <= max(most, enough(problem, tolerance, objective)):
+        small = enough(problem.smooth, tolerance, objective)
+        if objective - bound <= max(most, small):
             break
-        objective = _step(problem, cost, size, loss, now, space)
+        objective = _step(problem, planes, size, loss, now, steps)
         if objective < now.state[OBJECTIVE] - ROUNDING * abs(objective):
-            _accept(now, space, n_places, n_rows, objective)
-            speed = next_speed
-        elif speed > 1.0:  # start again without push
-            space.last[:n_places] = now.weights[:n_places]
-            space.last_score[:n_rows] = now.score[:n_rows]
-            speed = 1.0
+            for p in range(n_places):
+                steps.last[p], now.weights[p] = now.weights[p], steps.trial[p]
+            for i in range(n_rows):
+                steps.last_score[i], score[i] = score[i], steps.trial_score[i]
+            now.state[OBJECTIVE], speed = objective, next_speed
+        elif speed > 1.0:
+            speed = 0.0
         else:
             break
-    _finish(problem, cost, size, now, space)
+    _finish(problem, planes, size[0], now, steps)
 
 
-@allocating_kernel
-def _finish(problem, cost, size, now, space):
+@inner
+def _finish(problem, planes, n_planes, now, steps):
     """Set alpha of the solution, its objective without smoothing, and its dual.
 
     The dual objective is the loss plus alpha . (X w), less half the violation.
     """
-    planes, n_planes, _ = size
-    n_rows = problem.columns.n_rows
-    now.state[DUAL] = _loss(problem, cost, now.score, now)
-    for i in range(n_rows):
-        now.state[DUAL] += now.alpha[i] * problem.side[i] * now.score[i]
-    length = _lengths(planes, n_planes, now.weights, space.length)
+    dual = margins.settle(problem, now.score, now.free, now.alpha)
+    for i in range(problem.columns.n_rows):
+        dual += now.alpha[i] * problem.side[i] * now.score[i]
+    length = _lengths(planes, n_planes, now.weights, steps.length)
     exact, _, _, _ = margins.evaluate(
-        *(problem.loss, 0.0, problem.side[:n_rows], cost, now.score, now.free),
-        space.trial_score,
+        *(problem.loss, 0.0, problem.side, problem.cost, now.score, now.free),
+        steps.trial_score,
     )
-    now.state[OBJECTIVE] = length * length / 2 + exact
+    now.state[OBJECTIVE], now.state[DUAL] = length * length / 2 + exact, dual
 
 
-@allocating_kernel
-def _loss(problem, cost, score, now):
-    n_rows = problem.columns.n_rows
-    return margins.settle(
-        *(problem.loss, problem.smooth, problem.with_intercept),
-        *(problem.side[:n_rows], cost, score, now.free, now.alpha),
-    )
-
-
-@allocating_kernel
-def _objective(problem, cost, size, weights, score, now, space):
-    planes, n_planes, _ = size
-    length = _lengths(planes, n_planes, weights, space.length)
-    return length * length / 2 + _loss(problem, cost, score, now)
-
-
-@allocating_kernel
-def _extrapolate(now, last, push, n, out):
-    for p in range(n):
-        out[p] = now[p] + push * (now[p] - last[p])
-
-
-@allocating_kernel
-def _accept(now, space, n_places, n_rows, objective):
-    for p in range(n_places):
-        space.last[p], now.weights[p] = now.weights[p], space.trial[p]
-    for i in range(n_rows):
-        space.last_score[i], now.score[i] = now.score[i], space.trial_score[i]
-    now.state[OBJECTIVE] = objective
-
-
-@allocating_kernel
+@inner
 def _lengths(planes, n_planes, weights, out):
     """Write the length of each plane's weights; return their sum."""
     total = 0.0
@@ -203,26 +163,24 @@ def _lengths(planes, n_planes, weights, out):
     return total
 
 
-@allocating_kernel
-def _pull(problem, size, now, space):
+@inner
+def _pull(problem, planes, size, alpha, steps):
     """Write u; return what it adds to the loss to make the lower bound."""
-    planes, n_planes, n_features = size
+    n_planes, n_features = size
     for d in range(n_features):
-        space.pull[d] = dot(
-            problem.columns, planes.features[d], problem.side, now.alpha
-        )
+        steps.pull[d] = dot(problem.columns, planes.features[d], problem.side, alpha)
     agreement, largest = 0.0, 0.0
     for h in range(n_planes):
         square = 0.0
         for p in range(planes.starts[h], planes.starts[h + 1]):
-            pull = space.pull[planes.chosen[p]]
+            pull = steps.pull[planes.chosen[p]]
             square += pull * pull
-            agreement += pull * space.point[p]
+            agreement += pull * steps.point[p]
         largest = max(largest, square)
     return agreement - largest / 2
 
 
-@allocating_kernel
+@inner
 def dot(columns, column, side, alpha):
     """Return one entry of X' (y alpha)."""
     total = 0.0
@@ -232,29 +190,35 @@ def dot(columns, column, side, alpha):
     return total
 
 
-@allocating_kernel
-def _step(problem, cost, size, loss, now, space):
+@inner
+def _step(problem, planes, size, loss, now, steps):
     """Write a trial whose model is not below its loss; return its objective."""
-    planes, n_planes, n_features = size
-    n_places = planes.starts[n_planes]
+    columns, (n_planes, n_features) = problem.columns, size
+    n_places, total, score = planes.starts[n_planes], steps.total, steps.trial_score
     now.state[CURVATURE] *= EASE
     objective = np.inf
     for _ in range(MAX_TRIALS):
         curvature = now.state[CURVATURE]
         for p in range(n_places):
-            pull = space.pull[planes.chosen[p]]
-            space.trial[p] = space.point[p] + pull / curvature
-        length = shrink(planes, n_planes, 1.0 / curvature, space.trial, space.length)
+            pull = steps.pull[planes.chosen[p]]
+            steps.trial[p] = steps.point[p] + pull / curvature
+        length = shrink(planes, n_planes, 1.0 / curvature, steps.trial, steps)
         model, square = loss, 0.0
+        for d in range(n_features):
+            total[d] = 0.0
         for p in range(n_places):
-            move = space.trial[p] - space.point[p]
-            model -= space.pull[planes.chosen[p]] * move
+            move = steps.trial[p] - steps.point[p]
+            model -= steps.pull[planes.chosen[p]] * move
             square += move * move
-        add_columns(
-            *(problem.columns, planes, n_places, n_features, space.trial),
-            *(space.total, space.trial_score),
-        )
-        found = _loss(problem, cost, space.trial_score, now)
+            total[planes.chosen[p]] += steps.trial[p]
+        for i in range(columns.n_rows):
+            score[i] = 0.0
+        for d in range(n_features):
+            weight = total[d]
+            if weight != 0.0:
+                for p in stretch(columns.indptr, planes.features[d]):
+                    score[np.uintp(columns.indices[p])] += weight * columns.data[p]
+        found = margins.settle(problem, score, now.free, now.alpha)
         slack = ROUNDING * abs(loss)
         objective = length * length / 2 + found
         if found <= model + curvature * square / 2 + slack:
@@ -263,20 +227,24 @@ def _step(problem, cost, size, loss, now, space):
     return objective
 
 
-@allocating_kernel
-def shrink(planes, n_planes, step, weights, length):
+@inner
+def shrink(planes, n_planes, step, weights, steps):
     """Take the proximal step of (sum of lengths)^2 / 2 in place; return the new sum.
 
     With lengths o_1 >= o_2 >= ..., all of them shrink by c = step / (1 + r step) *
     (o_1 + ... + o_r), to no less than 0, where r is the last with o_r above its own c.
     """
+    length, order = steps.length, steps.order
     _lengths(planes, n_planes, weights, length)
-    order = np.argsort(-length[:n_planes])
+    for h in range(n_planes):
+        order[h] = length[h]
+    sort(order, np.int64(0), n_planes)
     total, cut = 0.0, 0.0
     for r in range(n_planes):
-        total += length[order[r]]
+        largest = order[n_planes - 1 - r]
+        total += largest
         own = step / (1.0 + (r + 1) * step) * total
-        if length[order[r]] <= own:
+        if largest <= own:
             break
         cut = own
     total = 0.0
@@ -286,17 +254,3 @@ def shrink(planes, n_planes, step, weights, length):
         for p in range(planes.starts[h], planes.starts[h + 1]):
             weights[p] *= share
     return total
-
-
-@allocating_kernel
-def add_columns(columns, planes, n_places, n_features, weights, total, score):
-    """Write the weights summed by feature, and the rows' scores by them."""
-    total[:n_features] = 0.0
-    for p in range(n_places):
-        total[planes.chosen[p]] += weights[p]
-    score[: columns.n_rows] = 0.0
-    for d in range(n_features):
-        weight = total[d]
-        if weight != 0.0:
-            for p in stretch(columns.indptr, planes.features[d]):
-                score[np.uintp(columns.indices[p])] += weight * columns.data[p]

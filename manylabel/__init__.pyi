@@ -6,6 +6,7 @@ from .baselines import LabelPowerset as LabelPowerset
 from .baselines import OneVsRest as OneVsRest
 from .baselines import Popularity as Popularity
 from .blend import Blend as Blend
+from .budget import FGM as FGM
 from .budget import AnnotationTree as AnnotationTree
 from .budget import BudgetedClassifier as BudgetedClassifier
 from .budget import BudgetedTree as BudgetedTree

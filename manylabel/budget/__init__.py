@@ -5,4 +5,12 @@ from manylabel.budget._budgeted_classifier import BudgetedClassifier
 from manylabel.budget._budgeted_tree import BudgetedTree
 from manylabel.budget._powerset_tree import PowersetTree
 
-__all__ = ["AnnotationTree", "BudgetedClassifier", "BudgetedTree", "PowersetTree"]
+FGM = BudgetedClassifier  # the name of Tan, Tsang & Wang (2014)
+
+__all__ = [
+    "FGM",
+    "AnnotationTree",
+    "BudgetedClassifier",
+    "BudgetedTree",
+    "PowersetTree",
+]

@@ -25,9 +25,9 @@ from manylabel._typing import (
     Singles,
 )
 from manylabel.base import BatchClassifier, ExplainedClassifier, cut
-from manylabel.budget import _decisions, _nodes, _pilot, _reading
+from manylabel.budget import _decisions, _nodes, _odds, _reading
 from manylabel.budget._nodes import Annotator, CodingNodes
-from manylabel.budget._pilot import Odds, Sample
+from manylabel.budget._odds import Odds, Sample
 from manylabel.budget._prices import Price, Quality, equal_prices
 from manylabel.budget._reading import Diagnostics, Nodes
 from manylabel.explanation import Explanation, Node, Ranked
@@ -182,7 +182,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         if self.propensity is not None:
             worth = 1 / _validation.propensities(self.propensity, Y.shape[1])
         seed = int(parallel.spawn_seeds(self.random_state, 1)[0])
-        sample = _pilot.sample(X, Y, seed)
+        sample = _odds.draw_sample(X, Y, seed)
         quality = PERFECT
         if sample is not None and self._is_priced():
             quality = self._try(sample, equal_prices)[0]._quality(sample)
@@ -197,7 +197,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         self.gain_, self.threshold_ = worth, LIKELY
         if sample is not None:
             pilot, odds = self._try(sample, prices)
-            self.tree_ = _pilot.calibrate(self.tree_, odds, shape)
+            self.tree_ = _odds.calibrate(self.tree_, odds, shape)
             if self.beam is not None and self.cost is not None:
                 pilot.gain_ = worth
                 self.threshold_ = pilot._best_threshold(sample)
@@ -223,9 +223,9 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         tree = clone(self)
         tree.classes_, tree.seen_ = self.classes_, self.seen_
         tree.n_features_in_ = self.n_features_in_
-        odds = _pilot.fit_odds(sample, shape, found)
+        odds = _odds.fit_odds(sample, shape, found)
         nodes = _nodes.join(shape, found)
-        tree._keep(_pilot.calibrate(nodes, odds, shape, sample.held))
+        tree._keep(_odds.calibrate(nodes, odds, shape, sample.held))
         return tree, odds
 
     def _quality(self, sample: Sample) -> Quality:

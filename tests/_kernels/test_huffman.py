@@ -62,3 +62,11 @@ def test_lengths_of_known_frequencies():
             depth[child : child + 2] = depth[at] + 1
     lengths = dict(zip(leaf[leaf >= 0].tolist(), depth[leaf >= 0], strict=True))
     assert lengths == {0: 3, 1: 3, 2: 2, 3: 1}
+
+
+def test_of_equals_a_leaf_is_merged_before_a_merger():
+    children, _, leaf = laid_out([1, 1, 2, 2])
+    depth = np.zeros(len(children), int)
+    for at in np.flatnonzero(children):
+        depth[children[at] : children[at] + 2] = depth[at] + 1
+    assert depth[leaf >= 0].tolist() == [2, 2, 2, 2]  # not 1, 2, 3, 3, as short in all

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from manylabel import BudgetedClassifier, load
+from manylabel import FGM, BudgetedClassifier, load
 
 LOSSES = ["squared_hinge", "logistic", "hinge"]
 
@@ -147,3 +147,9 @@ def test_the_ends_of_the_valid_range_of_the_hinge_are_right():
         else:
             with pytest.raises(ValueError, match="for the hinge"):
                 model.fit(X, y)
+
+
+def test_fgm_is_the_same_class_and_is_saved_by_its_own_name(tmp_path):
+    assert FGM is BudgetedClassifier
+    FGM().fit(*drawn()).save(tmp_path / "model")
+    assert type(load(tmp_path / "model")) is BudgetedClassifier

@@ -128,6 +128,40 @@ def nodes(model, x):
             waiting.append((child + 1, chance * (1 - share), here and score <= 0))
 
 
+def chances_of_a_beam(model, x, width):
+    """Return the chances of all labels by the best paths, found level by level."""
+    tree, weights = model.tree_, model.coef_.toarray()
+    total, ends, level = np.zeros(len(model.classes_)), 0.0, [(1.0, 0)]
+    while level:
+        below = []
+        for chance, at in level:
+            score = weights[at] @ x + tree.intercept[at]
+            share = 1 / (1 + np.exp(-(tree.slope * score + tree.shift[at])))
+            for second, own in enumerate((chance * share, chance * (1 - share))):
+                child = tree.children[at] + second
+                total[tree.f_indices[slice(*tree.f_indptr[child : child + 2])]] += own
+                if tree.children[child]:
+                    below.append((own, child))
+                else:
+                    ends += own
+        best = sorted(below, reverse=True)[:width]
+        level = [path for path in best if path[0] >= 1e-4 * best[0][0]]
+    return total, ends
+
+
+@each_tree
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_chances_by_a_narrow_beam_are_those_of_its_paths(kind, width):
+    X, Y = drawn()
+    model = kind(beam=width).fit(X, Y)
+    found = model.decision_function(X[:30]) + model.threshold_
+    for x, chances in zip(X[:30].astype(np.float32), found, strict=True):
+        total, ends = chances_of_a_beam(model, x, width)
+        expected = total / ends if kind is PowersetTree else total
+        seen = model.seen_ & (total > 0)
+        assert_allclose(chances[seen], expected[seen], rtol=1e-3, atol=1e-5)
+
+
 def assert_labels_are_those_of_the_way_down(model, X):
     for x, labels in zip(X.astype(np.float32), model.predict(X), strict=True):
         fixed = [labels for labels, _, here in nodes(model, x) if here]

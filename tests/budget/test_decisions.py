@@ -53,3 +53,14 @@ def test_a_rare_label_is_learnt_as_from_all_rows(monkeypatch):
     errors = [(m.predict(corpus.X) != corpus.Y).nnz for m in (few, whole)]
     assert abs(errors[0] - errors[1]) <= 0.02 * corpus.Y.nnz
     assert not np.array_equal(few.tree_.intercept, whole.tree_.intercept)
+
+
+def test_rows_that_are_drawn_cost_what_all_do(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, Y = np.tile([0.0, 1.0, 0.5], (3_000, 1)), np.zeros((3_000, 2), int)
+    X[:10], Y[:10] = rng.normal(size=(10, 3)), [1, 0]  # the other rows are all the same
+    few = AnnotationTree(tol=1e-6).fit(X, Y)
+    monkeypatch.setattr(_decisions, "_enough", lambda n_others: n_others + 3_000)
+    whole = AnnotationTree(tol=1e-6).fit(X, Y)
+    assert_allclose(few.tree_.intercept, whole.tree_.intercept, rtol=1e-3)
+    assert_allclose(few.coef_.toarray(), whole.coef_.toarray(), rtol=1e-3)

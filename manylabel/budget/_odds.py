@@ -1,4 +1,4 @@
-"""What is found out on rows held out: how good decisions are, and how sure."""
+"""How probable decisions are right, found out on rows held out."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,10 @@ from manylabel._kernels.coding_tree.decisions import Decisions
 from manylabel._typing import CSR, Array, Bools, Floats
 from manylabel.budget._nodes import CodingNodes
 
-MOST_ROWS = 6000  # of a sample; a third of them is held out
-FEWEST_ROWS = 20
+MOST_ROWS, FEWEST_ROWS = 6000, 20  # of a sample, those held out among them
+# More than elsewhere: of one row in five, by ``model_selection.holdout``, PowersetTree
+# with a beam has an F1 of 0.154 on Corel5k in place of 0.168 (4 seeds, 3 folds each).
+HELD = 1 / 3
 N_STEPS = 25  # of Newton's method
 RIDGE = 1.0  # of the squared coefficients: with few pairs, log-odds stay small
 
@@ -33,13 +35,13 @@ class Sample(NamedTuple):
     held: Bools
 
 
-def sample(X: CSR, Y: CSR, seed: int) -> Sample | None:
+def draw_sample(X: CSR, Y: CSR, seed: int) -> Sample | None:
     """Return some rows, a third of them to hold out; None if there are too few."""
     if X.shape[0] < FEWEST_ROWS:
         return None
     rng = np.random.default_rng(seed)
     rows = np.sort(rng.permutation(X.shape[0])[:MOST_ROWS])
-    return Sample(X[rows], Y[rows], rng.random(len(rows)) < 1 / 3)
+    return Sample(X[rows], Y[rows], rng.random(len(rows)) < HELD)
 
 
 def priors(shape: Shape, held: Bools | None = None) -> Floats:

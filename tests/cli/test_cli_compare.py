@@ -46,6 +46,7 @@ def test_models_are_compared_as_the_library_does(
     assert found["models"][str(popular)]["differences"] == {}
 
 
+@pytest.mark.slow
 def test_a_table_has_a_column_for_each_model_and_says_what_it_means(
     process, model, popular, files
 ):

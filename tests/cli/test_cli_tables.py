@@ -18,6 +18,7 @@ def book(tmp_path):
 READING = ("--text-columns", "subject,body", "--label-separator", "|")
 
 
+@pytest.mark.slow
 def test_a_spreadsheet_is_described_and_converted(process, book, tmp_path):
     described = process("describe", book, *READING, "--json")
     assert (described.status, described.err) == (0, "")

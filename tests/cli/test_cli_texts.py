@@ -276,6 +276,7 @@ def test_a_label_of_every_row_is_learnt(cli, tmp_path):
     assert out.count("\talways\t") == 100
 
 
+@pytest.mark.slow
 def test_texts_without_words_and_long_texts_get_an_answer(process, folder):
     text = "!?\n\n" + "wine " * 10_000 + "\n"
     done = process("predict", folder / "tagger", "-k", "1", input=text.encode())
@@ -293,6 +294,7 @@ def test_features_in_place_of_texts_are_noted(cli, folder, files):
     assert (done.status, done.err) == (0, "")
 
 
+@pytest.mark.slow
 def test_texts_are_refused_by_a_model_of_features(process, model, table):
     done = process("predict", model, table)
     assert (done.status, done.out) == (2, "")

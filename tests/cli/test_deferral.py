@@ -25,6 +25,7 @@ defer(*UNUSED)
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_a_deferred_module_is_loaded_when_it_is_used():
     code = """
 import scipy, scipy.stats

@@ -173,6 +173,7 @@ def test_any_bytes_are_read_or_refused(put, name, content):
     reads_or_refuses(put(content), format=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VALID)
 @settings(max_examples=150)
 @given(data=st.data())

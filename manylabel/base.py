@@ -373,23 +373,13 @@ class OnlineClassifier(MultiLabelClassifier):
         return deepcopy(super().get_state())
 
     def set_state(self, state: dict[str, Any]) -> Self:
-        """Take over a copy of what another estimator of the same class learnt.
-
-        Arrays that may not be written, as those mapped from a file, are copied when
-        the next row is learnt.
-        """
-        return super().set_state(
-            {
-                name: value.copy() if _is_writeable(value) else value
-                for name, value in state.items()
-            }
-        )
+        """Take over a copy of what another estimator of the same class learnt."""
+        return super().set_state(deepcopy(state))
 
     def _stream(self, X: MatrixLike, Y: MatrixLike, *, first: bool) -> Self:
         self._check_parameters()
         if not first:
             rows, labels = self._continue(X, Y)
-            self._own_arrays()
             self._learn(rows, labels)
             return self
         with self._undo_on_error():  # what was learnt before is in other arrays
@@ -397,12 +387,6 @@ class OnlineClassifier(MultiLabelClassifier):
             self._start(rows.shape[1], labels.shape[1])
             self._learn(rows, labels)
         return self
-
-    def _own_arrays(self) -> None:
-        """Copy what may not be written: arrays mapped from a file."""
-        for name, value in self.__dict__.items():
-            if name.endswith("_"):
-                self.__dict__[name] = _owned(value)
 
     def _widths(
         self, x: Mapping[int, float], y: Mapping[int, float]
@@ -445,18 +429,6 @@ def cut(X: CSR, n_rows: int) -> Iterator[tuple[CSR]]:
 
 def _stacked(chunks: list[CSR]) -> CSR:
     return chunks[0] if len(chunks) == 1 else sp.vstack(chunks, format="csr")
-
-
-def _is_writeable(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and bool(value.flags.writeable)
-
-
-def _owned(value: Any) -> Any:
-    """Return an array, or a record of arrays, that may be written."""
-    if records.is_record(type(value)):
-        return type(value)(*map(_owned, value))
-    is_fixed = isinstance(value, np.ndarray) and not value.flags.writeable
-    return value.copy() if is_fixed else value
 
 
 def check_learner(learner: Any, name: str) -> None:

@@ -38,6 +38,8 @@ class Lists(NamedTuple):
     def above(self, least: float) -> Self:
         """Return the labels of a larger number alone."""
         kept = self.values > least
+        if kept.all():
+            return self
         n_kept = np.concatenate([[0], np.cumsum(kept)])
         return type(self)(n_kept[self.indptr], self.labels[kept], self.values[kept])
 

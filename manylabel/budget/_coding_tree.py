@@ -35,7 +35,7 @@ from manylabel.lists import Lists
 from manylabel.losses import CountedCost
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection import thresholds
-from manylabel.persistence.records import Field, Finite, Number, read_only
+from manylabel.persistence.records import Field, Finite, Number
 
 LOSSES = {"squared_hinge": margins.SQUARED_HINGE, "logistic": margins.LOGISTIC}
 LIKELY = 0.5  # labels of a larger chance are predicted, unless a cost is named
@@ -285,8 +285,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         )
         own = (part.astype(np.int64) for part in (given.indptr, given.indices))
         rows = decoding.RankedRows(X.indptr, X.indices, X.data, *own)
-        tree = read_only(self.tree_)
-        return Lists(*decoding.best_scores(rows, tree, ranking, X.shape[1]))
+        return Lists(*decoding.best_scores(rows, self.tree_, ranking, X.shape[1]))
 
     def _others(self) -> Singles:
         """Return the scores of labels that no path meets: of seen ones, of the rest."""

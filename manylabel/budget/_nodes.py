@@ -18,7 +18,6 @@ from manylabel.persistence.records import (
     Number,
     Offsets,
     Sizes,
-    read_only,
 )
 
 TABLE = 1 << 22  # weights of a tree that are looked up in a dense table, zeros too
@@ -117,8 +116,8 @@ def link(tree: CodingNodes, n_features: int, n_labels: int) -> Annotator:
     """Return the nodes as chains."""
     n_nodes, n_selected = len(tree.children), len(tree.selected)
     place, end, other = np.zeros((3, n_nodes), np.int32)
-    fixed, known = np.diff(tree.f_indptr), read_only(tree)
-    most = chains.lay_out(known.children, known.intercept, fixed, place, end, other)
+    fixed = np.diff(tree.f_indptr)
+    most = chains.lay_out(tree.children, tree.intercept, fixed, place, end, other)
     node = np.argsort(place)
     parts = (tree.w_data, tree.w_indices, tree.w_indptr)
     by_place = sp.csr_array(parts, shape=(n_nodes, n_selected))[node]

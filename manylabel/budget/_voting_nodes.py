@@ -13,7 +13,6 @@ from manylabel.persistence.records import (
     Finite,
     Offsets,
     Within,
-    read_only,
 )
 
 
@@ -47,8 +46,7 @@ class VotingNodes(NamedTuple):
     def leaves(self, X: CSR) -> Ints:
         """Return the leaf of every row."""
         selected, numbers = np.unique(self.features, return_inverse=True)
-        tree = read_only(self)
-        nodes = (tree.children, tree.starts, numbers, tree.weights, tree.intercept)
+        nodes = (self.children, self.starts, numbers, self.weights, self.intercept)
         return np.asarray(votes.descend(X.indptr, X.indices, X.data, selected, nodes))
 
     def prune(self) -> Self:

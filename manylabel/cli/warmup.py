@@ -27,9 +27,8 @@ def warmup(json: options.Json = False) -> None:
     start = time.perf_counter()
     with working("Compiling"), TemporaryDirectory() as folder:
         _read_and_write(Path(folder))
-        for kind, writeable in (("int32", True), ("int32", False), ("int64", True)):
-            _learn_and_judge(Path(folder), kind, writeable)
-        _tag(Path(folder))
+        _learn_and_judge()
+        _tag()
     seconds = time.perf_counter() - start
     if json:
         print_json({"seconds": round(seconds, 3)})
@@ -49,32 +48,26 @@ def _read_and_write(folder: Path) -> None:
     read(folder / "tiny.arff")
 
 
-def _learn_and_judge(folder: Path, index_type: str, writeable: bool) -> None:
-    """Run every path on tiny data whose arrays are of a kind."""
+def _learn_and_judge() -> None:
+    """Run every path on tiny data."""
     from manylabel import baselines, budget, online, trees
     from manylabel.data import make_corpus
     from manylabel.evaluation import evaluate
     from manylabel.losses import NAMED, label_weights
-    from manylabel.persistence import load
 
     corpus = make_corpus(n_rows=20, n_features=9, n_labels=4)
-    X, Y = (_remade(M, index_type, writeable) for M in (corpus.X, corpus.Y))
-    engines = [baselines]
-    if index_type == "int32" and writeable:  # each other kind takes them a minute more
-        engines += [online, trees]
+    X, Y = corpus.X, corpus.Y
+    engines = (baselines, online, trees)
     kinds = [getattr(engine, name) for engine in engines for name in engine.__all__]
-    if online in engines:
-        _tell_apart(folder, X, Y.toarray().argmax(axis=1) > 0)
-        kinds += [budget.AnnotationTree, budget.PowersetTree]
-        budget.PowersetTree(cost="f1").fit(X, Y)
-    for kind in kinds:
+    for kind in (*kinds, budget.AnnotationTree, budget.PowersetTree):
         model = kind().fit(X, Y)
-        model.save(folder / kind.__name__)
-        for fitted in (model, load(folder / kind.__name__, mmap=True)):
-            dense, best = fitted.decision_function(X), fitted.predict_topk(X, k=2)
-            for scores in (dense, best, dense.astype(float), best.astype(float)):
-                sets = fitted.predict(X)
-                evaluate(Y, scores, predictions=sets, propensity=corpus.propensity)
+        dense, best = model.decision_function(X), model.predict_topk(X, k=2)
+        for scores in (dense, best, dense.astype(float), best.astype(float)):
+            sets = model.predict(X)
+            evaluate(Y, scores, predictions=sets, propensity=corpus.propensity)
+    budget.PowersetTree(cost="f1").fit(X, Y)
+    for binary in (budget.BudgetedClassifier, budget.BudgetedTree):
+        binary().fit(X, Y.toarray().argmax(axis=1) > 0).predict(X)
     _learn_rare(X)
     for cost in NAMED:
         label_weights([0, 1], [1, 1], cost)
@@ -91,35 +84,11 @@ def _learn_rare(X: Any) -> None:
     OneVsRest().fit(X[rows % X.shape[0]], sp.csr_array(rows[:, None] < 1))
 
 
-def _tell_apart(folder: Path, X: Any, y: Any) -> None:
-    from manylabel import budget
-    from manylabel.persistence import load
-
-    for kind in (budget.BudgetedClassifier, budget.BudgetedTree):
-        model = kind().fit(X, y)
-        model.save(folder / kind.__name__)
-        for fitted in (model, load(folder / kind.__name__, mmap=True)):
-            fitted.predict(X)
-
-
-def _tag(folder: Path) -> None:
-    from manylabel.persistence import load
+def _tag() -> None:
     from manylabel.text import Tagger, TextVectorizer
 
     texts, tags = ["red wine", "white bread"] * 2, [["drink"], ["food"]] * 2
     for settings in ({"analyzer": "word"}, {"analyzer": "char"}, {"n_features": 16}):
         tagger = Tagger(vectorizer=TextVectorizer(**settings)).fit(texts, tags)
-        tagger.save(folder / "tagger")
-        for fitted in (tagger, load(folder / "tagger", mmap=True)):
-            fitted.evaluate(texts, tags)
-            fitted.explain(texts[0])
-
-
-def _remade(matrix: Any, index_type: str, writeable: bool) -> Any:
-    """Return a CSR array with other indices; memory maps are not writeable."""
-    matrix = matrix.copy()
-    matrix.indptr = matrix.indptr.astype(index_type)
-    matrix.indices = matrix.indices.astype(index_type)
-    for part in (matrix.indptr, matrix.indices, matrix.data):
-        part.flags.writeable = writeable
-    return matrix
+        tagger.evaluate(texts, tags)
+        tagger.explain(texts[0])

@@ -14,7 +14,6 @@ from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
 from manylabel.base import OnlineClassifier
 from manylabel.losses import as_cost
 from manylabel.online._memory import Plan, State, begin, grow, shapes
-from manylabel.persistence.records import read_only
 
 BASES = {"transform": cs_dpp.TRANSFORM, "correct": cs_dpp.CORRECT, "none": cs_dpp.NONE}
 REGRESSORS = {"ridge": cs_dpp.RIDGE, "gradient": cs_dpp.GRADIENT}
@@ -286,8 +285,8 @@ class CSDPP(OnlineClassifier):
         out = np.empty((X.shape[0], len(self.classes_)))
         settings = self._settings(OWN_COST)
         scratch = cs_dpp.make_scratch(settings, self.state_)
-        state = read_only(self.state_)
-        cs_dpp.score_rows(X.indptr, X.indices, X.data, settings, state, scratch, out)
+        rows = (X.indptr, X.indices, X.data)
+        cs_dpp.score_rows(*rows, settings, self.state_, scratch, out)
         return out
 
     def _settings(self, code: int) -> cs_dpp.Settings:

@@ -11,7 +11,7 @@ from manylabel._kernels.cs_dpp import regression
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats
 from manylabel.base import OnlineClassifier
-from manylabel.persistence.records import Field, Finite, Number, Sizes, read_only
+from manylabel.persistence.records import Field, Finite, Number, Sizes
 
 REGRESSORS = ("ridge", "gradient")
 LEARNING_RATES = ("invscaling", "adagrad")
@@ -136,7 +136,7 @@ class CodeRegression(OnlineClassifier):
             yield slice(start, start + n_rows)
 
     def _scores(self, X: CSR) -> Array:
-        state = read_only(self.state_)
+        state = self.state_
         codes = np.empty((X.shape[0], state.coef.shape[1]))
         regression.predict(X.indptr, X.indices, X.data, self._bias(), state.coef, codes)
         n_relevant = state.counts.sum() / max(1, state.n_seen)

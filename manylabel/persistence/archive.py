@@ -60,8 +60,8 @@ def load(path: str | Path, *, mmap: bool = False) -> Any:
     path : str or Path
         A folder that :func:`save` wrote.
     mmap : bool, default=False
-        Map the arrays into memory, read-only, so that processes share one copy. The
-        checksum is verified either way.
+        Map the arrays into memory, so that processes share one copy; what is written
+        to them stays out of the file. The checksum is verified either way.
 
     Returns
     -------

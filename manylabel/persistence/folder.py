@@ -235,7 +235,8 @@ def _read_arrays(
     path = folder / manifest["arrays_file"]
     with _open(path) as file:
         if mmap and os.fstat(file.fileno()).st_size:  # an empty file cannot be mapped
-            buffer = np.asarray(np.memmap(file, np.uint8, "r"))
+            # Copy on write: kernels are compiled for arrays that may be written.
+            buffer = np.asarray(np.memmap(file, np.uint8, "c"))
         else:
             buffer = np.fromfile(file, np.uint8)
     if hashlib.sha256(buffer.data).hexdigest() != manifest["arrays_sha256"]:

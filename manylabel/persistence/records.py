@@ -289,24 +289,6 @@ def check_part(owner: Any, field: str, name: str, sizes: Sizes) -> None:
         declared.check(name, value, owner, sizes)
 
 
-def read_only(record: Any) -> Any:
-    """Return the record with arrays that may not be written, as those of a file.
-
-    A kernel is compiled for each kind of array it is given: those that only read learnt
-    arrays are thus compiled once.
-    """
-    return type(record)(*map(_read_only, record))
-
-
-def _read_only(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return read_only(value)
-    if isinstance(value, np.ndarray) and value.flags.writeable:
-        value = value.view()
-        value.flags.writeable = False
-    return value
-
-
 def build(kind: Any, parts: Mapping[str, Any], name: str) -> Any:
     """Return a record of its parts, which may be in any order, or raise ValueError."""
     for field in sorted(set(kind._fields) ^ parts.keys()):

@@ -314,16 +314,13 @@ class ForestClassifier(ExplainedClassifier):
         self, X: CSR, most: int, threshold: float = 0.0, gain: Floats | None = None
     ) -> Lists:
         """Return the labels of a row's leaves, the best, and means less a threshold."""
-        forest, reached, most = (
-            self.forest_,
-            self._reached(X),
-            min(most, len(self.gain_)),
-        )
-        n_held = np.diff(forest.leaf_starts)[reached].sum()
+        forest, reached = self.forest_, self._reached(X)
+        starts, most = forest.leaf_starts, min(most, len(self.gain_))
+        n_held = int((starts[reached + 1] - starts[reached]).sum())
         indptr = np.zeros(X.shape[0] + 1, np.int64)
         labels = np.empty(min(X.shape[0] * most, n_held), np.int32)
         listed = Lists(indptr, labels, np.empty(labels.shape, np.float32))
-        shares = router.Rows(forest.leaf_starts, forest.leaf_labels, forest.leaf_steps)
+        shares = router.Rows(starts, forest.leaf_labels, forest.leaf_steps)
         router.list_rows(
             *(reached, shares, self.gain_ if gain is None else gain),
             *(1 / (STEPS * forest.n_trees), -float(threshold), most),

@@ -4,6 +4,8 @@ NumPy's ``sort``, ``argsort`` and ``searchsorted`` would each take a dozen compi
 functions; these take one. Keys are not NaN.
 """
 
+import numpy as np
+
 from manylabel._kernels._jit import inner
 
 
@@ -20,14 +22,18 @@ def sort(keys, start, end):
         if left < n:
             keys[start + left] = keys[start]
         at, child = root, 2 * root + 1
-        while child < stop:
-            if child + 1 < stop:
-                child += keys[start + child + 1] > keys[start + child]
-            keys[start + at] = keys[start + child]
+        while child + 1 < stop:
+            p = np.uintp(start + child)  # unsigned, so that reading tests no sign
+            other = p + np.uintp(1)
+            child += keys[other] > keys[p]
+            keys[np.uintp(start + at)] = max(keys[other], keys[p])
             at, child = child, 2 * child + 1
+        if child < stop:
+            keys[start + at] = keys[start + child]
+            at = child
         above = (at - 1) // 2
-        while at > root and keys[start + above] < key:
-            keys[start + at] = keys[start + above]
+        while at > root and keys[np.uintp(start + above)] < key:
+            keys[np.uintp(start + at)] = keys[np.uintp(start + above)]
             at, above = above, (above - 1) // 2
         keys[start + at] = key
 

@@ -1,6 +1,6 @@
 """Whole labelsets as classes."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,6 +9,7 @@ from manylabel._kernels.coding_tree import labelsets
 from manylabel._typing import CSR, Array, RandomState
 from manylabel.base import BatchClassifier
 from manylabel.baselines._one_vs_rest import OneVsRest
+from manylabel.persistence.records import Matrix
 
 
 class LabelPowerset(BatchClassifier):
@@ -45,7 +46,7 @@ class LabelPowerset(BatchClassifier):
            [0, 1]])
     """
 
-    labelsets_: CSR
+    labelsets_: Annotated[CSR, Matrix("float32", "n_labelsets, n_labels")]
     separator_: OneVsRest
 
     def __init__(
@@ -74,13 +75,12 @@ class LabelPowerset(BatchClassifier):
         labelsets.label_margins(set_scores, sets.indptr, sets.indices, out)
         return out
 
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        return {"labelsets_": (len(self.separator_.classes_), len(self.classes_))}
-
     def _check_state(self) -> None:
         super()._check_state()
         if self.separator_.n_features_in_ != self.n_features_in_:
             raise ValueError("separator_ must have the features of the whole.")
+        if len(self.separator_.classes_) != self.labelsets_.shape[0]:
+            raise ValueError("separator_ must have a class for each of labelsets_.")
 
     def _n_scores(self) -> int:
         return int(max(self.labelsets_.shape))

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +19,7 @@ from manylabel._typing import CSR, Array, Bools, Ints, RandomState, Singles
 from manylabel.base import BatchClassifier
 from manylabel.baselines._lanes import LANES, Fitted, Shared, fit_labels
 from manylabel.baselines._rare import fit_rare
+from manylabel.persistence.records import Field, Finite, Matrix
 
 # Labels of one task: enough to fill lanes that fall free, few enough to share out, and,
 # for those that are packed anew, to remember their state.
@@ -92,9 +93,9 @@ class OneVsRest(BatchClassifier):
     array([[1, 0]])
     """
 
-    coef_: CSR
-    intercept_: Singles
-    n_iter_: Ints
+    coef_: Annotated[CSR, Matrix("float32", "n_features, n_labels")]
+    intercept_: Annotated[Singles, Field("float32", "n_labels", Finite())]
+    n_iter_: Annotated[Ints, Field("int64", "n_labels", Finite(0))]
 
     def __init__(
         self,
@@ -200,14 +201,6 @@ class OneVsRest(BatchClassifier):
         _validation.number(self.tol, "tol", above=0)
         _validation.number(self.min_weight, "min_weight", least=0)
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_labels = len(self.classes_)
-        return {
-            "coef_": (self.n_features_in_, n_labels),
-            "intercept_": (n_labels,),
-            "n_iter_": (n_labels,),
-        }
 
 
 def _unit_values(X: CSR) -> Singles:

@@ -1,5 +1,7 @@
 """Principal label space transformation: the best code that a rotation can give."""
 
+from typing import Annotated
+
 import numpy as np
 import scipy.linalg
 
@@ -8,6 +10,7 @@ from manylabel._kernels.cs_dpp import regression
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats
 from manylabel.base import BatchClassifier
+from manylabel.persistence.records import Field, Finite
 
 MAX_LABELS = 10_000  # a square matrix of float64 of this width takes 0.8 GB
 
@@ -59,9 +62,9 @@ class PLST(BatchClassifier):
     array([[1, 0]])
     """
 
-    components_: Floats
-    mean_: Floats
-    coef_: Floats
+    components_: Annotated[Floats, Field("float64", "n_components, n_labels", Finite())]
+    mean_: Annotated[Floats, Field("float64", "n_labels", Finite(-1))]
+    coef_: Annotated[Floats, Field("float64", "n_features + 1, n_components", Finite())]
 
     def __init__(
         self,
@@ -96,14 +99,6 @@ class PLST(BatchClassifier):
         scores += self.mean_
         scores[:, self.mean_ == -1] = UNSEEN
         return scores
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        n_labels, size = len(self.classes_), len(self.components_)
-        return {
-            "components_": (size, n_labels),
-            "mean_": (n_labels,),
-            "coef_": (self.n_features_in_ + 1, size),
-        }
 
     def _bias(self) -> float:
         return float(bool(self.fit_intercept))

@@ -1,9 +1,12 @@
 """The model that ignores the features."""
 
+from typing import Annotated
+
 import numpy as np
 
 from manylabel._typing import CSR, Array, Singles
 from manylabel.base import BatchClassifier
+from manylabel.persistence.records import Field, Finite
 
 
 class Popularity(BatchClassifier):
@@ -29,14 +32,11 @@ class Popularity(BatchClassifier):
     array([[0.17, 0.  ]], dtype=float32)
     """
 
-    frequency_: Singles
+    frequency_: Annotated[Singles, Field("float32", "n_labels", Finite(0))]
 
     def _learn(self, X: CSR, Y: CSR) -> None:
         counts = np.bincount(Y.indices, minlength=Y.shape[1])
         self.frequency_ = (counts / X.shape[0]).astype(np.float32)
-
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        return {"frequency_": (len(self.classes_),)}
 
     def _scores(self, X: CSR) -> Array:
         return np.tile(self.frequency_ - np.float32(0.5), (X.shape[0], 1))

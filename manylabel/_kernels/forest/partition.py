@@ -104,10 +104,10 @@ def sort_labels(n_labels, s, sides):
     """
     mass, order, keys, n_ranked = sides.mass, sides.order, sides.keys, np.int64(0)
     for rank in range(n_labels):
-        label = np.int64(order[s, rank])
+        label = np.uintp(order[s, rank])
         if mass[s, label] > 0.0:
             bits = np.int64(np.float32(mass[s, label]).view(np.int32))
-            keys[n_ranked] = ((LARGEST - bits) << np.int64(32)) | label
+            keys[n_ranked] = ((LARGEST - bits) << np.int64(32)) | np.int64(label)
             n_ranked += 1
     moves_left, end = MOST_MOVES * n_ranked, 1
     while end < n_ranked and moves_left >= 0:

@@ -7,7 +7,7 @@ import numpy as np
 from manylabel import parallel
 from manylabel._typing import Ints, RandomState
 
-SHARE, MOST, FEWEST = 5, 5000, 20  # one row in 5 is held out; so many; of how many
+MOST, FEWEST = 5000, 20  # rows that are held out; rows of data to hold some out
 
 
 class Split(NamedTuple):
@@ -17,7 +17,7 @@ class Split(NamedTuple):
     held: Ints
 
 
-def hold_out(n_rows: int, random_state: RandomState) -> Split:
+def hold_out(n_rows: int, random_state: RandomState, *, one_in: int = 5) -> Split:
     """Return rows to learn and one row in five, at most 5,000, to hold out.
 
     Parameters
@@ -25,7 +25,9 @@ def hold_out(n_rows: int, random_state: RandomState) -> Split:
     n_rows : int
         Rows of the data.
     random_state : int, Generator, RandomState or None
-        Seeds the choice.
+        Seeds the choice; a Generator makes it.
+    one_in : int, default=5
+        Another share, where a measurement asks for it.
 
     Returns
     -------
@@ -39,9 +41,11 @@ def hold_out(n_rows: int, random_state: RandomState) -> Split:
     >>> len(train), len(held), len(set(train) & set(held))
     (80, 20, 0)
     """
-    rng = np.random.default_rng(int(parallel.spawn_seeds(random_state, 1)[0]))
+    rng = random_state
+    if not isinstance(rng, np.random.Generator):
+        rng = np.random.default_rng(int(parallel.spawn_seeds(rng, 1)[0]))
     order = rng.permutation(n_rows)
     if n_rows < FEWEST:
         return Split(np.sort(order), np.sort(order))
-    n_held = min(n_rows // SHARE, MOST)
+    n_held = min(n_rows // one_in, MOST)
     return Split(train=np.sort(order[n_held:]), held=np.sort(order[:n_held]))

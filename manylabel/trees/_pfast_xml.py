@@ -36,7 +36,7 @@ class PfastXML(ForestClassifier):
         ``Propensity()`` to ``Y``.
     cost : str, object with ``from_counts`` or None, default=None
         What ``predict`` is to make small, per row: its threshold is then chosen on a
-        validation set, one row in five, by a smaller forest grown on the others.
+        validation set, one row in ten, by a smaller forest grown on the others.
         ``"f1"``, ``"accuracy"``, ``"hamming"`` ...; see
         :func:`manylabel.losses.as_cost`. None, or fewer than 20 rows: the threshold is
         one half.

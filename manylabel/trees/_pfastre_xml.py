@@ -60,7 +60,7 @@ class PfastreXML(PfastXML):
         weighed by their rarity.
     alpha : float or "auto", default="auto"
         Weight of the trees, in [0, 1]. The authors' program has 0.8; "auto" chooses it
-        on a validation set, one row in five, by a smaller forest grown on the others.
+        on a validation set, one row in ten, by a smaller forest grown on the others.
         With fewer than 20 rows "auto" is 0.8.
     metric : str or None, default=None
         What "auto" makes large, for instance ``"PSP@3"``: see

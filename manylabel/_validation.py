@@ -284,32 +284,6 @@ def _matrix(M: MatrixLike, name: str, columns: str = "n_labels") -> Any:
     )
 
 
-def check_children(children: Array, roots: Array) -> None:
-    """Refuse nodes from which a row would leave its tree or not come home.
-
-    Pairs of children follow their parents; ``roots`` has the first node of each tree,
-    and the number of nodes.
-    """
-    if len(roots) <= 1 or roots[0] != 0 or (np.diff(roots) < 1).any():
-        raise ValueError("roots_ must rise from 0.")
-    nodes, last = np.arange(len(children)), np.repeat(roots[1:], np.diff(roots)) - 1
-    if not ((children > nodes) & (children < last))[children != 0].all():
-        raise ValueError("children_ must follow their parents within a tree.")
-
-
-def check_lists(
-    starts: Array, columns: Array, width: int, names: tuple[str, str]
-) -> None:
-    """Refuse lists that leave their entries, or entries that leave the columns.
-
-    ``names`` has those of ``starts`` and of ``columns``.
-    """
-    rises = starts[0] == 0 and (np.diff(starts) >= 0).all()
-    if not rises or starts[-1] != len(columns):
-        raise ValueError(f"{names[0]} must rise from 0 to the length of {names[1]}.")
-    check_columns(columns, width, names[1])
-
-
 def check_columns(columns: Array, width: int, name: str) -> None:
     """Refuse columns that a matrix of some width does not have."""
     if len(columns) and not 0 <= columns.min() <= columns.max() < width:

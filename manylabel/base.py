@@ -63,26 +63,18 @@ class Saved:
         """Return the sizes that declarations may name."""
         return {"n_features": self.n_features_in_, "n_labels": len(self.classes_)}
 
-    def _state_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shape that each learnt array must have."""
-        return {}
-
     def _check_state(self) -> None:
         """Refuse what is not as declared; subclasses add what declarations cannot."""
         sizes = self._known_sizes()
         for name in records.declarations(type(self)):
             records.check_part(self, name, name, sizes)
-        for name, shape in self._state_shapes().items():
-            found = getattr(self, name).shape
-            if found != shape:
-                raise ValueError(f"{name} must have shape {shape}. Got {found}.")
 
 
 class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose target is a 0/1 matrix of shape (n_rows, n_labels).
 
-    A subclass has ``fit``, which calls ``_begin_fit``, ``_scores``, and
-    ``_state_shapes``. Labels are ranked by score, equal scores by column number.
+    A subclass has ``fit``, which calls ``_begin_fit``, and ``_scores``, and declares
+    its learnt arrays. Labels are ranked by score, equal scores by column number.
     """
 
     classes_: Array

@@ -7,7 +7,7 @@ import numpy as np
 
 from manylabel._kernels.coding_tree import budget as planes
 from manylabel._kernels.coding_tree import decisions
-from manylabel._kernels.coding_tree.columns import make_columns
+from manylabel._kernels.forest.node import make_columns
 from manylabel._kernels.linear.separator import Columns
 from manylabel._typing import Array, Ints
 from manylabel.budget._binary import Sides

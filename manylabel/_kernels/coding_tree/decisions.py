@@ -10,9 +10,9 @@ import numpy as np
 
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.coding_tree import budget
-from manylabel._kernels.coding_tree.columns import gather_columns, make_columns
 from manylabel._kernels.coding_tree.scores import score
 from manylabel._kernels.csr import stretch
+from manylabel._kernels.forest.node import gather_columns, make_columns
 from manylabel._kernels.linear.separator import Columns
 from manylabel._kernels.sorting import sort_pairs
 

@@ -14,9 +14,11 @@ dev: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --editable '.[plot]'
 	touch $@
 
-.venv/installed-dev: .venv/installed
+.venv/installed-dev: pyproject.toml
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	touch $@
+	touch .venv/installed $@
 
 .venv/installed-docs: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'

@@ -61,6 +61,7 @@ def test_fit_refuses_a_bad_file_and_makes_no_folder(cli, bad, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["bad"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOR_PROCESSES)
 def test_processes_end_with_status_2(process, tmp_path, name):
     content, reason = BAD_FILES[name]

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 COSTS = ("f1", "hamming", "accuracy", "rank")
 
 
+@pytest.mark.slow
 def test_stream_finds_what_python_finds(process, files, dataset):
     outcome = process(
         *("stream", files / "train.arff", "--learner", "csdpp", "--cost", "f1"),

@@ -67,10 +67,10 @@ def test_a_table_comes_from_standard_input(process):
         ('text,labels\n"1,x\n', (), "line 2: expected a closing quote, found the end"),
     ],
 )
-def test_a_bad_table_is_one_sentence(process, tmp_path, content, arguments, reason):
+def test_a_bad_table_is_one_sentence(cli, tmp_path, content, arguments, reason):
     path = tmp_path / "bad.csv"
     path.write_text(content)
-    outcome = process("convert", path, tmp_path / "out.tsv", *arguments)
+    outcome = cli("convert", path, tmp_path / "out.tsv", *arguments)
     assert (outcome.status, outcome.out) == (2, "")
     assert outcome.err.startswith(f"error: {path}, line")
     assert outcome.err.count("\n") == 1
@@ -78,10 +78,10 @@ def test_a_bad_table_is_one_sentence(process, tmp_path, content, arguments, reas
     assert [file.name for file in tmp_path.iterdir()] == ["bad.csv"]
 
 
-def test_bad_lines_are_skipped_and_counted(process, tmp_path):
+def test_bad_lines_are_skipped_and_counted(cli, tmp_path):
     path = tmp_path / "bad.csv"
     path.write_bytes(b"text,labels\na,x\nb\ncaf\xe9,x\nc,y\n")
-    outcome = process("convert", path, "-", "--to", "csv", "--skip-bad-lines")
+    outcome = cli("convert", path, "-", "--to", "csv", "--skip-bad-lines")
     assert (outcome.status, outcome.out) == (0, "text,labels\na,x\nc,y\n")
     assert "skipped 2 bad lines" in outcome.err
     assert outcome.err.count("\n") == 1

@@ -294,6 +294,7 @@ class Always:
         return np.ones((X.shape[0], getattr(self, "n_labels", 5)), int)
 
 
+@pytest.mark.slow
 def test_a_long_stream_has_a_short_curve_and_little_memory(monkeypatch):
     monkeypatch.setattr(progression, "ROWS_AT_ONCE", 4096)
     X, Y = np.ones((5_000, 1)), np.tile([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0]], (2_500, 1))

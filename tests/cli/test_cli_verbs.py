@@ -154,7 +154,7 @@ def test_warmup_learns_rare_labels_too(cli, monkeypatch):
 
     monkeypatch.setattr(OneVsRest, "fit", watched)
     assert cli("warmup").status == 0
-    assert shares.count(1e-4) == 1  # for each kind of arrays
+    assert shares.count(1e-4) == 1
 
 
 @pytest.mark.slow

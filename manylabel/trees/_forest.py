@@ -39,6 +39,7 @@ MOST_GAIN = 1e30  # of a label; singles hold it, and its inverse
 # On rcv1sub1, one row in five costs PfastreXML 1.3 points of P@1 (58.7, not 60.0, the
 # mean of 3 seeds) for half a point of PSP: its trees need the rows.
 ONE_IN = 10
+FEW_PAIRS = 1 << 16  # of rows and labels, for which it is not worth to count how many
 VALIDATION_TREES = 15  # that thresholds are chosen by; more choose the same
 MOST_PAIRS = 1 << 28  # of a row and a label that predict_proba returns: 1 GB
 
@@ -320,9 +321,11 @@ class ForestClassifier(ExplainedClassifier):
         """Return the labels of a row's leaves, the best, and means less a threshold."""
         forest, reached = self.forest_, self._reached(X)
         starts, most = forest.leaf_starts, min(most, len(self.gain_))
-        n_held = int((starts[reached + 1] - starts[reached]).sum())
+        n_listed = X.shape[0] * most
+        if n_listed > FEW_PAIRS:
+            n_listed = min(n_listed, int((starts[reached + 1] - starts[reached]).sum()))
         indptr = np.zeros(X.shape[0] + 1, np.int64)
-        labels = np.empty(min(X.shape[0] * most, n_held), np.int32)
+        labels = np.empty(n_listed, np.int32)
         listed = Lists(indptr, labels, np.empty(labels.shape, np.float32))
         shares = router.Rows(starts, forest.leaf_labels, forest.leaf_steps)
         router.list_rows(

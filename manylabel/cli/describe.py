@@ -39,9 +39,7 @@ def describe(
 
     Example: manylabel describe train.txt.gz --plot labels.png
     """
-    from manylabel.persistence.folder import MANIFEST
-
-    if (file / MANIFEST).is_file():
+    if file.is_dir():
         _show_card(file, json)
         return
     from manylabel.evaluation.plots import plot_profile

@@ -116,11 +116,11 @@ def explain(
         "feature_names": _feature_names(feature_names, tagger, data),
         "label_names": tagger.label_names_,
     }
-    _draw(tagger.learner_, X, plot, html, depth, names | {"title": model.name})
+    _draw(tagger.ranker_, X, plot, html, depth, names | {"title": model.name})
     if X is None:
-        _tell_tree(tagger.learner_, depth, names, json)
+        _tell_tree(tagger.ranker_, depth, names, json)
     else:
-        _tell_row(tagger.learner_, X, k, trees, names, json)
+        _tell_row(tagger.ranker_, X, k, trees, names, json)
 
 
 def _tell_text(explanation: Any, json: bool) -> None:
@@ -132,7 +132,7 @@ def _tell_text(explanation: Any, json: bool) -> None:
 
 def _check_kind(tagger: "Tagger", path: Path, *, needs_tree: bool) -> None:
     """Refuse models that have no way of a row, or no single tree, to show."""
-    model = tagger.learner_
+    model = tagger.ranker_
     kind = type(model).__name__
     if not hasattr(model, "explain"):
         way = "; --text TEXT is explained by its words" if tagger.reads_texts_ else ""

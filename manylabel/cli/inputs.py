@@ -164,9 +164,15 @@ class DataFile:
                 raise self.fault(
                     "expected texts, as the model was fitted on, found features."
                 )
-            return
-        self.check_features(data)
+        else:
+            self.check_features(data)
         known = tagger.label_names_.tolist()
+        if self.labelled and data.label_names and set(known).isdisjoint(data.labels):
+            raise self.fault(
+                "expected labels that the model was fitted on, found other names."
+            )
+        if tagger.reads_texts_:
+            return
         expected = {"features": tagger.n_features_}
         found = {"features": data.n_features, "labels": data.n_labels}
         if self.labelled and data.label_names is None:
@@ -177,10 +183,6 @@ class DataFile:
                     f"expected {number} {what}, as the model was fitted on, "
                     f"found {found[what]}."
                 )
-        if self.labelled and data.label_names and set(known).isdisjoint(data.labels):
-            raise self.fault(
-                "expected labels that the model was fitted on, found other names."
-            )
 
     def _is_live(self) -> bool:
         """Return whether texts come as lines that are not to be waited for."""

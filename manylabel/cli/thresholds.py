@@ -71,8 +71,10 @@ def thresholds(
 
 def _goal(target: str) -> dict[str, Any]:
     """Return what thresholds are chosen for, as the tagger calls it."""
-    name, equals, share = target.partition("=")
-    if not equals:
+    from manylabel.losses import NAMED
+
+    name, _, share = target.partition("=")
+    if target in NAMED:
         return {"cost": target}
     with suppress(ValueError):
         if name in ("precision", "recall") and 0 <= float(share) <= 1:

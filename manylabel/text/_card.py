@@ -48,8 +48,7 @@ class Card(Mapping[str, Any]):
 
 def write_card(tagger: Any) -> Card:
     """Return the card of a fitted tagger."""
-    rule = tagger.learner_
-    learner = rule.estimator_ if isinstance(rule, Thresholds) else rule
+    learner = tagger.ranker_
     names, counts = tagger.label_names_, tagger.label_counts_
     order = np.argsort(-counts, kind="stable")[:MOST_NAMED]
     return Card(
@@ -57,11 +56,13 @@ def write_card(tagger: Any) -> Card:
             "learner": type(learner).__name__,
             "parameters": _plain(learner.get_params(deep=False)),
             "reads": _describe_items(tagger),
-            "rows": tagger.n_rows_,
+            "rows": tagger.n_rows_ or "not known",  # of a learner saved by itself
             "features": int(tagger.n_features_),
             "labels": len(names),
-            "most_frequent": {str(names[at]): int(counts[at]) for at in order},
-            "decision": _describe_decision(rule),
+            "most_frequent": {
+                str(names[at]): int(counts[at]) for at in order if counts[at]
+            },
+            "decision": _describe_decision(tagger.learner_),
             **({"choice": tagger.choice_} if tagger.choice_ else {}),
             **tagger.provenance_,
         }

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from manylabel import _validation
 from manylabel.data import Dataset
 
@@ -12,6 +14,8 @@ def are_features(items: Any) -> bool:
     """Tell rows of features, in two dimensions, from a column of texts."""
     if isinstance(items, Dataset):
         return items.X is not None
+    if isinstance(items, list | tuple):
+        return bool(items) and not isinstance(items[0], str) and np.ndim(items[0]) == 1
     return bool(getattr(items, "ndim", 1) > 1)
 
 

@@ -37,9 +37,9 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
     """The model: a vectorizer, a learner, the names of labels, and how they are given.
 
     Items are texts (a list, an array, or a pandas or Polars column of strings), or rows
-    of features (a 2-D array, sparse or not, or a data frame), or a :class:`Dataset` of
-    either. Tags are a list of names for each item, which may be empty; a data set
-    brings its own.
+    of features (a list of rows, a 2-D array, sparse or not, or a data frame), or a
+    :class:`Dataset` of either. Tags are a list of names for each item, which may be
+    empty; a data set brings its own.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
     [['food'], ['drink']]
     >>> tagger.choice_
     'OneVsRest, because 4 rows are too few to weigh several learners.'
-    >>> Tagger(vectorizer="passthrough").fit([[0.0, 1.0], [1.0, 0.0]], [["a"], ["b"]])
-    Tagger(vectorizer='passthrough')
+    >>> Tagger().fit([[0.0, 1.0], [1.0, 0.0]], [["a"], ["b"]]).predict([[1.0, 0.0]])
+    [['b']]
     """
 
     vectorizer_: Any
@@ -146,9 +146,8 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         tags : iterable of iterables of str
             The names of the labels of each item.
         classes : iterable of str or None, default=None
-            In the first call, all the names to come, where they are known; None is
-            those of this call. Later ones are refused unless the learner has
-            ``grow=True``.
+            In the first call, all the names to come; None is those of this call. Later
+            ones are refused unless the learner has ``grow=True``.
 
         Returns
         -------
@@ -177,8 +176,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         item : str or row of features
             The text, or a row of shape (n_features,) or (1, n_features).
         k : int or None, default=5
-            How many labels, all of them when there are fewer; None returns those that
-            ``predict`` gives.
+            How many labels; None returns those that ``predict`` gives.
 
         Returns
         -------
@@ -209,7 +207,8 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, items: Any) -> list[list[str]]:
         """Return the names of the labels that each item is given, by column."""
-        return self._space().decode(self.learner_.predict(self.transform(items)))
+        X = self.transform(items)
+        return self._space().decode(self.learner_.predict(X))
 
     def choose_thresholds(
         self,
@@ -223,20 +222,18 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Choose the scores above which labels are given, on a validation set.
 
-        Rankings stay as they are; ``predict`` and the sets of ``evaluate`` follow. What
-        to choose for is told as to :class:`Thresholds`.
+        Rankings stay as they are. What to choose for is told as to :class:`Thresholds`.
         """
         X, (_, Y) = self.transform(items), self.align(items, tags)
         check_count(Y.shape[0], X.shape[0])
-        learner = getattr(self.learner_, "estimator_", self.learner_)
         rule = Thresholds(
-            learner,
+            self.ranker_,
             cost=cost,
             min_precision=min_precision,
             min_recall=min_recall,
             per_label=per_label,
         )
-        self.learner_ = rule.choose(learner, X, Y[:, : len(self.label_names_)])
+        self.learner_ = rule.choose(self.ranker_, X, Y[:, : len(self.label_names_)])
         return self
 
     def judge(
@@ -303,8 +300,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         out of the text. So it is what the learner does, whichever learner it is.
 
         Of a long text, the 200 words that weigh most are tried. None is the ``k`` best
-        tags. The explanation has ``reasons``, each with ``tag``, ``score``, ``rank``
-        and ``words``; printed, it is in words.
+        tags. There are ``reasons``, with ``tag``, ``score``, ``rank`` and ``words``.
 
         Examples
         --------
@@ -353,12 +349,12 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
     def annotate(self, **facts: Any) -> Self:
         """Keep facts with the model: where it comes from, and how good it is.
 
-        Each is text, a number or a dict of these, such as ``source="train.jsonl"``,
-        ``date="2026-01-31"`` or ``figures=dict(report)``; None forgets one.
+        Each is text, a number or a dict of these, such as ``source="train.jsonl"`` or
+        ``figures=dict(report)``; None forgets one.
         """
         check_is_fitted(self)
+        persistence.flatten(facts)  # refuses what cannot be saved
         known = self.provenance_ | facts
-        persistence.flatten({"provenance_": known})  # refuses what cannot be saved
         self.provenance_ = {name: it for name, it in known.items() if it is not None}
         return self
 
@@ -373,6 +369,11 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return write_card(self)
+
+    @property
+    def ranker_(self) -> Any:
+        """The learner without thresholds around it."""
+        return getattr(self.learner_, "estimator_", self.learner_)
 
     @property
     def reads_texts_(self) -> bool:

@@ -83,7 +83,9 @@ def test_a_bad_line_late_in_a_stream_leaves_no_half_file(cli, model, tmp_path):
 def test_a_missing_file_and_a_folder_are_refused(cli, tmp_path):
     outcome = cli("describe", tmp_path / "nosuch")
     assert refuses(outcome, "nosuch: no such file or directory.")
-    assert refuses(cli("describe", tmp_path), "expected a file, found a folder.")
+    assert refuses(cli("describe", tmp_path), "manifest.json: this file is missing.")
+    outcome = cli("convert", tmp_path, tmp_path / "out.txt")
+    assert refuses(outcome, "expected a file, found a folder.")
 
 
 def test_an_output_that_cannot_be_written_is_refused(cli, files, model, tmp_path):

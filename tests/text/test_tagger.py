@@ -210,7 +210,12 @@ def test_refuses_wrong_texts_and_names(tagger):
 
 
 def test_needs_fit():
-    for verb in (lambda t: t.tag("a"), lambda t: t.explain("a"), lambda t: t.save("a")):
+    for verb in (
+        lambda t: t.predict(["a"]),
+        lambda t: t.tag("a"),
+        lambda t: t.explain("a"),
+        lambda t: t.save("a"),
+    ):
         with pytest.raises(NotFittedError):
             verb(ml.Tagger())
 
@@ -343,7 +348,7 @@ def test_a_card_says_what_the_model_is(tagger, rows, tmp_path):
     for words in ("rows.txt", "P@1 0.25", "2026-01-31", "rows of features"):
         assert words in str(loaded)
     assert "date" not in model.annotate(date=None).card()
-    with pytest.raises(TypeError, match="provenance_ cannot be saved"):
+    with pytest.raises(TypeError, match="note cannot be saved"):
         model.annotate(note=b"bytes")
 
 
@@ -369,3 +374,11 @@ def test_a_classifier_saved_alone_is_a_tagger_of_its_columns(rows, tmp_path):
 def test_a_hostile_state_is_refused(tagger, change):
     with pytest.raises(ValueError, match="must"):
         clone(tagger).set_state(tagger.get_state() | change)
+
+
+def test_rows_in_a_list_are_features_and_the_ranker_stays_under_thresholds(rows):
+    listed = rows.X.toarray().tolist()
+    model = ml.Tagger().fit(listed, rows.labels.decode(rows.Y))
+    ranker = model.ranker_
+    assert model.choose_thresholds(rows).ranker_ is ranker
+    assert model.card()["learner"] == "OneVsRest"

@@ -125,11 +125,8 @@ def _load(paths: list[Path], jobs: int | None) -> "dict[str, Tagger]":
 
 def _names(tagger: "Tagger", rows: DataFile) -> tuple[str, ...]:
     """Return the labels of a model, then those of a file that it never learnt."""
-    chunk = next(rows.chunks_for(tagger), None)
-    if chunk is not None:
-        rows.check_rows(chunk)
-    if chunk is None:
-        raise rows.fault("expected rows, found none.")
+    chunk = next(rows.chunks_for(tagger))  # a file without rows is one chunk, too
+    rows.check_rows(chunk)
     return tagger.align(chunk).space.names
 
 

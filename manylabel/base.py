@@ -17,6 +17,7 @@ from manylabel._typing import CSR, Array, MatrixLike
 from manylabel.explanation import Explanation, Ranked
 from manylabel.lists import by_column
 from manylabel.persistence import records
+from manylabel.sharing import Shared, reading
 
 # Scores are made for so many (row, label) pairs at a time: 1 MB stays in the cache.
 PAIRS_AT_ONCE = 1 << 18
@@ -275,15 +276,22 @@ class ExplainedClassifier(MultiLabelClassifier):
         raise NotImplementedError
 
 
-class OnlineClassifier(MultiLabelClassifier):
+class OnlineClassifier(Shared, MultiLabelClassifier):
     """Learns a stream: chunks by ``partial_fit``, single rows in river's words.
 
     A subclass has ``_check_parameters``, ``_start(n_features, n_labels)``, which
     forgets everything, and ``_learn(X, Y)`` of checked rows, both of which keep
     ``n_seen_``. However a stream is cut
     into chunks, the learnt arrays have the same bits. Input is checked before anything
-    is learnt, so bad input leaves the learner as it was.
+    is learnt, so bad input leaves the learner as it was. Threads may teach and read one
+    learner at the same time (:mod:`manylabel.sharing`).
     """
+
+    _written = ("state_",)
+
+    decision_function = reading(MultiLabelClassifier.decision_function)
+    predict = reading(MultiLabelClassifier.predict)
+    predict_topk = reading(MultiLabelClassifier.predict_topk)
 
     def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
         """Forget what was learnt, then learn the rows in one pass.
@@ -300,7 +308,7 @@ class OnlineClassifier(MultiLabelClassifier):
         OnlineClassifier
             Itself.
         """
-        return self._stream(X, Y, first=True)
+        return self._stream(X, Y, anew=True)
 
     def partial_fit(self, X: MatrixLike, Y: MatrixLike, classes: Any = None) -> Self:
         """Learn the rows, one after another, on top of what is known.
@@ -319,7 +327,7 @@ class OnlineClassifier(MultiLabelClassifier):
         OnlineClassifier
             Itself.
         """
-        return self._stream(X, Y, first=not hasattr(self, "n_seen_"))
+        return self._stream(X, Y, anew=False)
 
     def learn_one(self, x: Mapping[int, float], y: Iterable[int]) -> Self:
         """Learn one row.
@@ -342,6 +350,7 @@ class OnlineClassifier(MultiLabelClassifier):
             _validation.row(x, n_features, "x"), _validation.row(labels, n_labels, "y")
         )
 
+    @reading
     def predict_one(self, x: Mapping[int, float]) -> set[int]:
         """Return the columns of the labels predicted for one row.
 
@@ -360,6 +369,7 @@ class OnlineClassifier(MultiLabelClassifier):
         labels = sp.csr_array(self.predict(row))
         return set(labels.indices.tolist())
 
+    @reading
     def get_state(self) -> dict[str, Any]:
         """Return what was learnt so far, as a copy: arrays are learnt in place."""
         return deepcopy(super().get_state())
@@ -368,16 +378,16 @@ class OnlineClassifier(MultiLabelClassifier):
         """Take over a copy of what another estimator of the same class learnt."""
         return super().set_state(deepcopy(state))
 
-    def _stream(self, X: MatrixLike, Y: MatrixLike, *, first: bool) -> Self:
+    def _stream(self, X: MatrixLike, Y: MatrixLike, *, anew: bool) -> Self:
         self._check_parameters()
-        if not first:
-            rows, labels = self._continue(X, Y)
-            self._learn(rows, labels)
-            return self
-        with self._undo_on_error():  # what was learnt before is in other arrays
-            rows, labels = self._begin_fit(X, Y)
-            self._start(rows.shape[1], labels.shape[1])
-            self._learn(rows, labels)
+        with self._learning() as learner:
+            if not anew and hasattr(learner, "n_seen_"):
+                learner._learn(*learner._continue(X, Y))
+                return self
+            with learner._undo_on_error():  # what was learnt before is in other arrays
+                rows, labels = learner._begin_fit(X, Y)
+                learner._start(rows.shape[1], labels.shape[1])
+                learner._learn(rows, labels)
         return self
 
     def _widths(

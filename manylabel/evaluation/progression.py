@@ -12,6 +12,7 @@ by ``predict`` and ``partial_fit``, so a learner in ``_progress`` has begun.
 import inspect
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from manylabel.evaluation.ledger import Ledger
 from manylabel.evaluation.run import Run
 from manylabel.losses import Cost
 from manylabel.losses.compared import Compared
+from manylabel.sharing import Shared
 
 # Charged together: few enough to watch and to hold dense, enough to be quick.
 ROWS_AT_ONCE, PAIRS_AT_ONCE = 512, 1 << 20
@@ -144,7 +146,8 @@ class Progression:
             rows = slice(start, start + self._batch)
             predictions.append(self._step(X[rows], Y[rows]))
         if n_slow < Y.shape[0]:
-            rest = sp.csr_array(self._learner._progress(X[n_slow:], Y[n_slow:]))
+            with _taught(self._learner) as learner:
+                rest = sp.csr_array(learner._progress(X[n_slow:], Y[n_slow:]))
             predictions.append(_shaped(rest, Y[n_slow:].shape))
         return sp.vstack(predictions, format="csr")
 
@@ -198,6 +201,12 @@ Watch = Callable[[Progression], None]
 def wants_sparse(learner: Any) -> bool:
     """Tell whether a learner takes rows and labels as checked CSR arrays."""
     return isinstance(learner, MultiLabelClassifier) or hasattr(learner, "_progress")
+
+
+def _taught(learner: Any) -> AbstractContextManager[Any]:
+    """Keep other threads from teaching the learner meanwhile."""
+    is_shared = isinstance(learner, Shared)
+    return learner._learning() if is_shared else nullcontext(learner)
 
 
 def _shaped(predictions: CSR, shape: tuple[int, int]) -> CSR:

@@ -14,6 +14,7 @@ from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
 from manylabel.base import OnlineClassifier
 from manylabel.losses import as_cost
 from manylabel.online._memory import Plan, State, begin, grow, shapes
+from manylabel.sharing import reading
 
 BASES = {"transform": cs_dpp.TRANSFORM, "correct": cs_dpp.CORRECT, "none": cs_dpp.NONE}
 REGRESSORS = {"ridge": cs_dpp.RIDGE, "gradient": cs_dpp.GRADIENT}
@@ -177,6 +178,7 @@ class CSDPP(OnlineClassifier):
         return int(self.state_.counters[cs_dpp.N_SEEN])
 
     @property
+    @reading
     def basis_(self) -> Floats:
         """Orthonormal directions of the labels, strongest first."""
         pca = self.state_.pca
@@ -184,6 +186,7 @@ class CSDPP(OnlineClassifier):
         return rows[:, : len(self.classes_)]
 
     @property
+    @reading
     def coef_(self) -> Floats:
         """The regressor, intercept last."""
         ages, raw, turned, _, epochs, stamp = self.state_.regressor

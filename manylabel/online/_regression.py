@@ -12,6 +12,7 @@ from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats
 from manylabel.base import OnlineClassifier
 from manylabel.persistence.records import Field, Finite, Number, Sizes
+from manylabel.sharing import reading
 
 REGRESSORS = ("ridge", "gradient")
 LEARNING_RATES = ("invscaling", "adagrad")
@@ -52,6 +53,7 @@ class CodeRegression(OnlineClassifier):
     state_: Regression
 
     @property
+    @reading
     def coef_(self) -> Floats:
         """Weights, the intercepts last."""
         return self.state_.coef

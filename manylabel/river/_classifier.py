@@ -14,6 +14,7 @@ from manylabel.exceptions import MissingExtra
 from manylabel.online import CSDPP
 from manylabel.river._base import MultiLabelClassifier
 from manylabel.river._columns import Columns
+from manylabel.sharing import Shared, reading
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -78,7 +79,7 @@ def to_river(
     return RiverClassifier(learner, n_features, n_labels)
 
 
-class RiverClassifier(MultiLabelClassifier):
+class RiverClassifier(Shared, MultiLabelClassifier):
     """A learner of rows with columns as one of rows with names; see :func:`to_river`.
 
     Parameters
@@ -88,6 +89,8 @@ class RiverClassifier(MultiLabelClassifier):
     n_features, n_labels : int or None, default=None
         For how many names it has room at the start.
     """
+
+    _written = ("_learner", "_features", "_labels")
 
     def __init__(
         self,
@@ -108,12 +111,15 @@ class RiverClassifier(MultiLabelClassifier):
         """Learn one row; a refused one leaves everything as it was."""
         values, relevant = _numbers(x), _booleans(y)
         grow = bool(self._learner.get_params(deep=False).get("grow"))
-        with self._features.of(x, grow=grow), self._labels.of(y, grow=grow):
-            self._learner.partial_fit(
-                self._features.row(x, values), self._labels.row(y, relevant)
-            )
+        with self._learning() as model:
+            features, labels = model._features, model._labels
+            with features.of(x, grow=grow), labels.of(y, grow=grow):
+                model._learner.partial_fit(
+                    features.row(x, values), labels.row(y, relevant)
+                )
 
-    def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> "Prediction":
+    @reading
+    def predict_one(self, /, x: Mapping[Hashable, Any], **kwargs: Any) -> "Prediction":
         """Return for each label learnt so far whether the row has it.
 
         Parameters

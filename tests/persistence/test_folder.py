@@ -210,7 +210,7 @@ def test_a_killed_writer_leaves_a_whole_model(tmp_path):
     code = """
         import random, signal
         save(Propensity.given(np.full(3_000, 0.5)), path)
-        for trial in range(30):
+        for trial in range(1_000):
             child = os.fork()
             if child == 0:
                 for i in range(1_000):

@@ -1,5 +1,7 @@
 """References in docstrings, written for numpydoc, as links of the built pages."""
 
+import inspect
+import pydoc
 import re
 from pathlib import Path
 from typing import Any
@@ -30,9 +32,12 @@ class Roles(griffe.Extension):
         """Rewrite the docstring of an object."""
         if obj.docstring:
             package = ".".join(obj.path.split(".")[:2])
-            text = ROLE.sub(
-                lambda role: self._link(role[1], package), obj.docstring.value
-            )
+            text = obj.docstring.value
+            decorators = getattr(obj, "decorators", [])
+            if any("described_like" in str(each.value) for each in decorators):
+                # Completed when it is imported.
+                text = inspect.getdoc(pydoc.locate(obj.path)) or text
+            text = ROLE.sub(lambda role: self._link(role[1], package), text)
             text = CITATION.sub(r"\1", SOURCE.sub(r"\1", text))
             obj.docstring.value = KIND.sub(lambda kind: kind[0].replace("``", ""), text)
 

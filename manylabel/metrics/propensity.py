@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from manylabel._docstrings import described_like
 from manylabel._typing import Array, Floats, MatrixLike
 from manylabel.losses.ranked import Ranked, cumulative_gain, dcg, ideal_dcg
 from manylabel.metrics.metric import ratio
@@ -77,15 +78,12 @@ class PropensityMetric(RankingMetric):
         return np.minimum(ratio(*sums), 1.0)  # the two sums may round differently
 
 
+@described_like(PropensityMetric)
 class PSPAtK(PropensityMetric):
     """PSP@k: propensity-scored precision.
 
     Parameters
     ----------
-    k : int, default=5
-        Ranking depth.
-    propensity : Propensity, array of shape (n_labels,) or float, default=1.0
-        Probability that a true label is recorded.
     normalised : bool, default=True
         Divide by the best attainable value: with propensities 1, P@k by the P@k of a
         perfect ranking. Raw with propensities 1 is P@k.
@@ -104,6 +102,7 @@ class PSPAtK(PropensityMetric):
         return cumulative_gain(gains, self.k) / self.k
 
 
+@described_like(PropensityMetric)
 class PSNDCGAtK(PropensityMetric):
     """PSnDCG@k: propensity-scored nDCG.
 
@@ -112,10 +111,6 @@ class PSNDCGAtK(PropensityMetric):
 
     Parameters
     ----------
-    k : int, default=5
-        Ranking depth.
-    propensity : Propensity, array of shape (n_labels,) or float, default=1.0
-        Probability that a true label is recorded.
     normalised : bool, default=True
         Divide by the best attainable value. With propensities 1 that changes nothing
         where every row has a label.
@@ -175,6 +170,7 @@ def psp_at_k(
     return PSPAtK(k, propensity, normalised=normalised).update(Y, scores).value
 
 
+@described_like(psp_at_k)
 def psndcg_at_k(
     Y: MatrixLike,
     scores: MatrixLike,
@@ -184,24 +180,6 @@ def psndcg_at_k(
     normalised: bool = True,
 ) -> float:
     """Return PSnDCG@k; see :class:`PSNDCGAtK`.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n_rows, n_labels)
-        Recorded labels, 0/1.
-    scores : array or sparse array of shape (n_rows, n_labels)
-        Scores.
-    k : int, default=5
-        Ranking depth.
-    propensity : Propensity, array of shape (n_labels,) or float
-        Probability that a true label is recorded.
-    normalised : bool, default=True
-        Divide by the best attainable value.
-
-    Returns
-    -------
-    float
-        A fraction in [0, 1] if normalised.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from manylabel import _validation
+from manylabel._docstrings import described_like
 from manylabel._typing import Array, MatrixLike
 from manylabel.losses.ranked import Ranked, dcg, ideal_dcg
 from manylabel.metrics.metric import LabelMetric, Metric, ratio
@@ -47,13 +48,9 @@ class RankingMetric(Metric):
         return self.add(Ranked.of(Y, scores, self.k))
 
 
+@described_like(RankingMetric)
 class PrecisionAtK(RankingMetric):
     """P@k: hits among the k best-ranked labels, divided by k whatever the row has.
-
-    Parameters
-    ----------
-    k : int, default=5
-        Ranking depth.
 
     Examples
     --------
@@ -74,15 +71,11 @@ class PrecisionAtK(RankingMetric):
         return super()._figure(sums) / self.k
 
 
+@described_like(RankingMetric)
 class NDCGAtK(RankingMetric):
     """nDCG@k: hits discounted by 1 / log2(rank + 1), relative to a perfect ranking.
 
     The perfect ranking has min(k, number of true labels) hits.
-
-    Parameters
-    ----------
-    k : int, default=5
-        Ranking depth.
 
     Examples
     --------
@@ -100,13 +93,9 @@ class NDCGAtK(RankingMetric):
         return (dcg(view.hits, self.k) / ideal_dcg(view.n_true, self.k))[:, None]
 
 
+@described_like(RankingMetric)
 class RecallAtK(RankingMetric):
     """Recall@k: the share of a row's true labels that are among the k best-ranked.
-
-    Parameters
-    ----------
-    k : int, default=5
-        Ranking depth.
 
     Examples
     --------
@@ -121,13 +110,9 @@ class RecallAtK(RankingMetric):
         return (view.n_hits(self.k) / np.maximum(view.n_true, 1))[:, None]
 
 
+@described_like(RankingMetric)
 class F1AtK(RankingMetric):
     """F1@k: harmonic mean of P@k and recall@k of each row, 2 hits / (k + n_true).
-
-    Parameters
-    ----------
-    k : int, default=5
-        Ranking depth.
 
     Examples
     --------
@@ -142,16 +127,12 @@ class F1AtK(RankingMetric):
         return (2 * view.n_hits(self.k) / (self.k + view.n_true))[:, None]
 
 
+@described_like(RankingMetric)
 class CoverageAtK(RankingMetric, LabelMetric):
     """Label coverage@k: the share of labels found at least once.
 
     Of the labels that are true in some row, those that are a hit among the k
     best-ranked in some row.
-
-    Parameters
-    ----------
-    k : int, default=5
-        Ranking depth.
 
     Examples
     --------
@@ -204,22 +185,9 @@ def precision_at_k(Y: MatrixLike, scores: MatrixLike, k: int = 5) -> float:
     return PrecisionAtK(k).update(Y, scores).value
 
 
+@described_like(precision_at_k)
 def ndcg_at_k(Y: MatrixLike, scores: MatrixLike, k: int = 5) -> float:
     """Return nDCG@k; see :class:`NDCGAtK`.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n_rows, n_labels)
-        True labels, 0/1.
-    scores : array or sparse array of shape (n_rows, n_labels)
-        Scores.
-    k : int, default=5
-        Ranking depth.
-
-    Returns
-    -------
-    float
-        A fraction in [0, 1].
 
     Examples
     --------
@@ -229,22 +197,9 @@ def ndcg_at_k(Y: MatrixLike, scores: MatrixLike, k: int = 5) -> float:
     return NDCGAtK(k).update(Y, scores).value
 
 
+@described_like(precision_at_k)
 def recall_at_k(Y: MatrixLike, scores: MatrixLike, k: int = 5) -> float:
     """Return recall@k; see :class:`RecallAtK`.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n_rows, n_labels)
-        True labels, 0/1.
-    scores : array or sparse array of shape (n_rows, n_labels)
-        Scores.
-    k : int, default=5
-        Ranking depth.
-
-    Returns
-    -------
-    float
-        A fraction in [0, 1].
 
     Examples
     --------
@@ -254,22 +209,9 @@ def recall_at_k(Y: MatrixLike, scores: MatrixLike, k: int = 5) -> float:
     return RecallAtK(k).update(Y, scores).value
 
 
+@described_like(precision_at_k)
 def f1_at_k(Y: MatrixLike, scores: MatrixLike, k: int = 5) -> float:
     """Return F1@k; see :class:`F1AtK`.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n_rows, n_labels)
-        True labels, 0/1.
-    scores : array or sparse array of shape (n_rows, n_labels)
-        Scores.
-    k : int, default=5
-        Ranking depth.
-
-    Returns
-    -------
-    float
-        A fraction in [0, 1].
 
     Examples
     --------
@@ -279,22 +221,9 @@ def f1_at_k(Y: MatrixLike, scores: MatrixLike, k: int = 5) -> float:
     return F1AtK(k).update(Y, scores).value
 
 
+@described_like(precision_at_k)
 def coverage_at_k(Y: MatrixLike, scores: MatrixLike, k: int = 5) -> float:
     """Return label coverage@k; see :class:`CoverageAtK`.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n_rows, n_labels)
-        True labels, 0/1.
-    scores : array or sparse array of shape (n_rows, n_labels)
-        Scores.
-    k : int, default=5
-        Ranking depth.
-
-    Returns
-    -------
-    float
-        A fraction in [0, 1].
 
     Examples
     --------

@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 
+from manylabel._docstrings import described_like
 from manylabel._typing import Array, MatrixLike
 from manylabel.losses import CostLike, as_cost
 from manylabel.losses.compared import Compared
@@ -106,31 +107,6 @@ class MacroF1(SetMetric, LabelMetric):
         return ratio((hits / np.maximum(either, 1)).sum(), len(hits))
 
 
-def mean_cost(Y: MatrixLike, predictions: MatrixLike, cost: CostLike) -> float:
-    """Return the mean over rows of a cost; see :class:`MeanCost`.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n_rows, n_labels)
-        True labels, 0/1.
-    predictions : array or sparse array of shape (n_rows, n_labels)
-        Predicted labels, 0/1.
-    cost : str, object with ``from_counts`` or callable
-        See :func:`manylabel.losses.as_cost`.
-
-    Returns
-    -------
-    float
-        The mean cost; for a named cost a fraction in [0, 1].
-
-    Examples
-    --------
-    >>> mean_cost([[1, 0], [0, 1]], [[1, 0], [1, 1]], "subset")
-    0.5
-    """
-    return MeanCost(cost).update(Y, predictions).value
-
-
 def micro_f1(Y: MatrixLike, predictions: MatrixLike) -> float:
     """Return micro-F1; see :class:`MicroF1`.
 
@@ -154,20 +130,9 @@ def micro_f1(Y: MatrixLike, predictions: MatrixLike) -> float:
     return MicroF1().update(Y, predictions).value
 
 
+@described_like(micro_f1)
 def macro_f1(Y: MatrixLike, predictions: MatrixLike) -> float:
     """Return macro-F1; see :class:`MacroF1`.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n_rows, n_labels)
-        True labels, 0/1.
-    predictions : array or sparse array of shape (n_rows, n_labels)
-        Predicted labels, 0/1.
-
-    Returns
-    -------
-    float
-        A score in [0, 1].
 
     Examples
     --------
@@ -175,3 +140,25 @@ def macro_f1(Y: MatrixLike, predictions: MatrixLike) -> float:
     1.0
     """
     return MacroF1().update(Y, predictions).value
+
+
+@described_like(micro_f1)
+def mean_cost(Y: MatrixLike, predictions: MatrixLike, cost: CostLike) -> float:
+    """Return the mean over rows of a cost; see :class:`MeanCost`.
+
+    Parameters
+    ----------
+    cost : str, object with ``from_counts`` or callable
+        See :func:`manylabel.losses.as_cost`.
+
+    Returns
+    -------
+    float
+        The mean cost; for a named cost a fraction in [0, 1].
+
+    Examples
+    --------
+    >>> mean_cost([[1, 0], [0, 1]], [[1, 0], [1, 1]], "subset")
+    0.5
+    """
+    return MeanCost(cost).update(Y, predictions).value

@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from manylabel._docstrings import described_like
 from manylabel._typing import CSR, Floats
 from manylabel.online._regression import CodeRegression
 
 
+@described_like(CodeRegression)
 class OnlineBinaryRelevance(CodeRegression):
     """One linear regression per label, learnt in a single pass.
 
@@ -19,17 +21,6 @@ class OnlineBinaryRelevance(CodeRegression):
         ``"ridge"`` has the exact solution of ridge regression after every row [1]_
         (equation 7), for O(d^2 + d K) a row with d features and K labels;
         ``"gradient"`` descends along each row, for O(nnz K).
-    l2_regularization : float, default=1.0
-        Weight of the squared length of the solution (ridge).
-    learning_rate : {"invscaling", "adagrad"}, default="invscaling"
-        Rates of gradient descent, though never so high that a row is overshot:
-        ``"invscaling"`` learns row t at ``eta0 / sqrt(t)``; ``"adagrad"`` gives each
-        feature a rate of its own that falls as the feature is met, so rare features
-        keep a high one and the scale of the rows does not matter.
-    eta0 : float, default=1.0
-        Multiplies the rates of gradient descent.
-    fit_intercept : bool, default=True
-        Add a constant feature, regularised as the others.
 
     Attributes
     ----------
@@ -37,13 +28,6 @@ class OnlineBinaryRelevance(CodeRegression):
         Column numbers of ``Y``.
     coef_ : ndarray of shape (n_features + 1, n_labels)
         Weights, the intercepts last.
-    state_ : Regression
-        What was learnt, as a record: ``coef``; ``inverse``, that of
-        ``l2_regularization`` I + the sum of x x', of shape (0, 0) for gradient descent;
-        ``spread``, the sum of x_j^2 |x|^2 for each feature j, of shape (0,) unless
-        adaptive; ``counts``, the rows that had each label; ``n_seen``.
-    n_seen_ : int
-        Rows learnt so far.
 
     Notes
     -----

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
+from manylabel._docstrings import described_like
 from manylabel._kernels.cs_dpp import pursuit
 from manylabel._typing import CSR, Floats, Ints, RandomState
 from manylabel.online._regression import CodeRegression
@@ -15,6 +16,7 @@ from manylabel.persistence.records import Field, Finite
 MIDWAY = 0.5  # between a label that is there, 1, and one that is not, 0
 
 
+@described_like(CodeRegression)
 class OnlineCompressedSensing(CodeRegression):
     """Linear regression to random sums of the labels, undone by sparse decoding.
 
@@ -25,28 +27,9 @@ class OnlineCompressedSensing(CodeRegression):
 
     Parameters
     ----------
-    n_components : float or int, default=0.1
-        Length of the code: a fraction of the labels, rounded up, or a number.
     sparsity : int or None, default=None
         Most labels that decoding may find; None is the mean number of labels of the
         rows so far, rounded up. Never more than the length of the code.
-    regressor : {"ridge", "gradient"}, default="ridge"
-        ``"ridge"`` has the exact solution of ridge regression after every row, for
-        O(d^2 + d M) a row with d features and M components; ``"gradient"`` descends
-        along each row, for O(nnz M).
-    l2_regularization : float, default=1.0
-        Weight of the squared length of the solution (ridge).
-    learning_rate : {"invscaling", "adagrad"}, default="invscaling"
-        Rates of gradient descent, though never so high that a row is overshot:
-        ``"invscaling"`` learns row t at ``eta0 / sqrt(t)``; ``"adagrad"`` gives each
-        feature a rate of its own that falls as the feature is met, so rare features
-        keep a high one and the scale of the rows does not matter.
-    eta0 : float, default=1.0
-        Multiplies the rates of gradient descent.
-    fit_intercept : bool, default=True
-        Add a constant feature, regularised as the others.
-    random_state : int, Generator, RandomState or None, default=0
-        Seeds the code.
 
     Attributes
     ----------
@@ -54,15 +37,6 @@ class OnlineCompressedSensing(CodeRegression):
         Column numbers of ``Y``.
     code_ : ndarray of shape (n_labels, n_components)
         A random direction for each label, of length 1.
-    coef_ : ndarray of shape (n_features + 1, n_components)
-        Weights, the intercepts last.
-    state_ : Regression
-        What was learnt, as a record: ``coef``; ``inverse``, that of
-        ``l2_regularization`` I + the sum of x x', of shape (0, 0) for gradient descent;
-        ``spread``, the sum of x_j^2 |x|^2 for each feature j, of shape (0,) unless
-        adaptive; ``counts``, the rows that had each label; ``n_seen``.
-    n_seen_ : int
-        Rows learnt so far.
 
     Notes
     -----

@@ -5,12 +5,14 @@ from typing import Annotated
 import numpy as np
 
 from manylabel import _validation, parallel
+from manylabel._docstrings import described_like
 from manylabel._kernels.cs_dpp import regression
 from manylabel._typing import CSR, Floats, RandomState
 from manylabel.online._regression import CodeRegression
 from manylabel.persistence.records import Field, Finite
 
 
+@described_like(CodeRegression)
 class OnlineRandomProjection(CodeRegression):
     """Linear regression to random sums of the labels, undone by the pseudo-inverse.
 
@@ -18,28 +20,6 @@ class OnlineRandomProjection(CodeRegression):
     Labels are coded as y in {-1, +1}; the code is P y with a Gaussian P that is drawn
     once, and a label is predicted when its part of P^+ z, for the regressed code z, is
     above 0.
-
-    Parameters
-    ----------
-    n_components : float or int, default=0.1
-        Length of the code: a fraction of the labels, rounded up, or a number.
-    regressor : {"ridge", "gradient"}, default="ridge"
-        ``"ridge"`` has the exact solution of ridge regression after every row, for
-        O(d^2 + d M) a row with d features and M components; ``"gradient"`` descends
-        along each row, for O(nnz M).
-    l2_regularization : float, default=1.0
-        Weight of the squared length of the solution (ridge).
-    learning_rate : {"invscaling", "adagrad"}, default="invscaling"
-        Rates of gradient descent, though never so high that a row is overshot:
-        ``"invscaling"`` learns row t at ``eta0 / sqrt(t)``; ``"adagrad"`` gives each
-        feature a rate of its own that falls as the feature is met, so rare features
-        keep a high one and the scale of the rows does not matter.
-    eta0 : float, default=1.0
-        Multiplies the rates of gradient descent.
-    fit_intercept : bool, default=True
-        Add a constant feature, regularised as the others.
-    random_state : int, Generator, RandomState or None, default=0
-        Seeds the code.
 
     Attributes
     ----------
@@ -49,15 +29,6 @@ class OnlineRandomProjection(CodeRegression):
         The transpose of P, with independent entries of variance 1 / n_components.
     decoder_ : ndarray of shape (n_components, n_labels)
         The transpose of the pseudo-inverse of P.
-    coef_ : ndarray of shape (n_features + 1, n_components)
-        Weights, the intercepts last.
-    state_ : Regression
-        What was learnt, as a record: ``coef``; ``inverse``, that of
-        ``l2_regularization`` I + the sum of x x', of shape (0, 0) for gradient descent;
-        ``spread``, the sum of x_j^2 |x|^2 for each feature j, of shape (0,) unless
-        adaptive; ``counts``, the rows that had each label; ``n_seen``.
-    n_seen_ : int
-        Rows learnt so far.
 
     Notes
     -----

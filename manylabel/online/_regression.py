@@ -43,6 +43,40 @@ class CodeRegression(OnlineClassifier):
     ``n_relevant`` is the mean number of labels that was known when each code was
     predicted. A label that no row has had so far gets the smallest score there is: it
     ranks last and is not predicted.
+
+    Parameters
+    ----------
+    n_components : float or int, default=0.1
+        Length of the code: a fraction of the labels, rounded up, or a number.
+    regressor : {"ridge", "gradient"}, default="ridge"
+        ``"ridge"`` has the exact solution of ridge regression after every row, for
+        O(d^2 + d M) a row with d features and M components; ``"gradient"`` descends
+        along each row, for O(nnz M).
+    l2_regularization : float, default=1.0
+        Weight of the squared length of the solution (ridge).
+    learning_rate : {"invscaling", "adagrad"}, default="invscaling"
+        Rates of gradient descent, though never so high that a row is overshot:
+        ``"invscaling"`` learns row t at ``eta0 / sqrt(t)``; ``"adagrad"`` gives each
+        feature a rate of its own that falls as the feature is met, so rare features
+        keep a high one and the scale of the rows does not matter.
+    eta0 : float, default=1.0
+        Multiplies the rates of gradient descent.
+    fit_intercept : bool, default=True
+        Add a constant feature, regularised as the others.
+    random_state : int, Generator, RandomState or None, default=0
+        Seeds the code.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features + 1, n_components)
+        Weights, the intercepts last.
+    state_ : Regression
+        What was learnt, as a record: ``coef``; ``inverse``, that of
+        ``l2_regularization`` I + the sum of x x', of shape (0, 0) for gradient descent;
+        ``spread``, the sum of x_j^2 |x|^2 for each feature j, of shape (0,) unless
+        adaptive; ``counts``, the rows that had each label; ``n_seen``.
+    n_seen_ : int
+        Rows learnt so far.
     """
 
     regressor: str

@@ -1,5 +1,6 @@
 """A tree that asks for one label after another: AT."""
 
+from manylabel._docstrings import described_like
 from manylabel._kernels.coding_tree.annotation import Shape
 from manylabel._typing import CSR, Floats
 from manylabel.budget._coding_tree import CodingTree
@@ -7,6 +8,7 @@ from manylabel.budget._prices import Price, Quality, label_prices
 from manylabel.budget._shape import annotation_shape
 
 
+@described_like(CodingTree)
 class AnnotationTree(CodingTree):
     """A tree that asks for one label after another, the most frequent first (AT).
 
@@ -20,35 +22,6 @@ class AnnotationTree(CodingTree):
     above it. Without, ``predict`` follows a single path, as in the paper, and labels of
     this path come first in a ranking.
 
-    Parameters
-    ----------
-    budget : int, default=20
-        Features of a plane, at most; all of them when there are fewer.
-    max_planes : int, default=5
-        Planes of a decision, at most: it looks at ``budget * max_planes`` features, at
-        most.
-    C : float, default=1.0
-        Cost of the decisions' loss.
-    loss : {"squared_hinge", "logistic"}, default="squared_hinge"
-        Loss of a margin.
-    tol : float, default=1e-2
-        Duality gap of a decision, relative to its objective, at which to stop.
-    propensity : Propensity, array of shape (n_labels,), float or None, default=None
-        How probable it is that a true label is recorded, in (0, 1]. A recorded label
-        counts 1 / propensity, in its chance or where a decision is priced. None is 1.
-    cost : str, object with ``from_counts`` or None, default=None
-        What predictions are to make small, per row: ``"f1"``, ``"accuracy"``,
-        ``"hamming"`` ...; see :func:`manylabel.losses.as_cost`. With a beam, the
-        threshold is chosen for it on rows held out; without, rows weigh what a wrong
-        decision costs them (see Notes). None is one half, and equal weights.
-    beam : int or None, default=None
-        Paths followed at once; None is a single one, without probabilities.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The tree does not depend on it.
-    random_state : int, Generator, RandomState or None, default=0
-        Seeds the choice of rows that are held out from a smaller tree, to find out how
-        probable its decisions are right: at most 2,000 of 6,000.
-
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
@@ -59,18 +32,6 @@ class AnnotationTree(CodingTree):
         that a node asks for, -1 in a leaf; ``intercept`` and weights of the decisions;
         ``f_indptr`` and ``f_indices``, the labels that a node fixes; ``slope`` and
         ``shift``: log-odds of the first child are ``slope * score + shift``.
-    coef_ : csr_array of shape (n_nodes, n_features)
-        Weights of the decisions; made when asked for.
-    selected_features_ : ndarray of int
-        Features that a decision looks at, ascending.
-    gain_ : ndarray of shape (n_labels,)
-        1 / propensity: factor of the label's chance.
-    threshold_ : float
-        Labels of a larger chance are predicted, with a beam.
-    seen_ : ndarray of shape (n_labels,)
-        Whether a training row had the label.
-    radius_ : float
-        Length of the longest training row.
 
     Notes
     -----

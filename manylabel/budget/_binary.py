@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -33,12 +33,33 @@ class Sides(NamedTuple):
 class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose target is a vector of two classes.
 
-    A subclass has ``fit``, which calls ``_begin_fit``, ``_votes`` of checked rows,
-    positive for the second class.
+    A subclass has ``_check_parameters``, ``_learn`` of checked rows, and ``_votes`` of
+    checked rows, positive for the second class.
     """
 
     class_weight: Any
     classes_: Array
+
+    def fit(self, X: MatrixLike, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows of two classes.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        y : array of shape (n_rows,)
+            Classes, two of them.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            How much each row counts: its loss, and in a tree errors and leaves too.
+
+        Returns
+        -------
+        BinaryClassifier
+            Itself.
+        """
+        self._check_parameters()
+        self._learn(self._begin_fit(X, y, sample_weight))
+        return self
 
     def decision_function(self, X: MatrixLike) -> Floats:
         """Return a score for every row, positive for the second class.
@@ -109,6 +130,12 @@ class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[m
         super()._check_state()
         if self.classes_.shape != (2,):
             raise ValueError("classes_ must be two.")
+
+    def _check_parameters(self) -> None:
+        raise NotImplementedError
+
+    def _learn(self, rows: Sides) -> None:
+        raise NotImplementedError
 
     def _votes(self, X: CSR) -> Floats:
         raise NotImplementedError

@@ -1,13 +1,13 @@
 """A linear classifier that looks at a few features: BAC, the same as FGM."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from manylabel._kernels.coding_tree import budget as planes
 from manylabel._kernels.linear.separator import Columns
-from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike
+from manylabel._typing import CSR, Array, Floats, Ints
 from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
 from manylabel.persistence.records import Field, Finite, Matrix, Number
 
@@ -105,25 +105,7 @@ class BudgetedClassifier(BinaryClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: MatrixLike, y: Any, sample_weight: Any = None) -> Self:
-        """Select features and learn their weights.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        y : array of shape (n_rows,)
-            Classes, two of them.
-        sample_weight : array of shape (n_rows,) or None, default=None
-            How much the loss of each row counts.
-
-        Returns
-        -------
-        BudgetedClassifier
-            Itself.
-        """
-        self._check_solver(LOSSES, may_be_none=False)
-        rows = self._begin_fit(X, y, sample_weight)
+    def _learn(self, rows: Sides) -> None:
         cost = self.C * rows.mass
         if self.loss == "hinge":
             self._check_hinge(rows, cost)
@@ -143,7 +125,6 @@ class BudgetedClassifier(BinaryClassifier):
         solver = planes.make_solver(n_rows, n_features, 1, *sizes)
         result = planes.solve(columns, rows.side, cost[None], settings, solver)
         self._keep(result, solver, n_features)
-        return self
 
     @property
     def selected_features_(self) -> Ints:
@@ -160,6 +141,9 @@ class BudgetedClassifier(BinaryClassifier):
         self.intercept_ = solver.free[0, :1].copy()
         self.n_planes_ = result.n_planes
         self.objective_, self.duality_gap_ = result.objective, result.gap
+
+    def _check_parameters(self) -> None:
+        self._check_solver(LOSSES, may_be_none=False)
 
     def _check_hinge(self, rows: Sides, cost: Array) -> None:
         """Refuse costs for which the hinge has no solution, or only 0."""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import product
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manylabel import parallel
 from manylabel._kernels.coding_tree.budget import PlaneSettings
-from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState
+from manylabel._typing import CSR, Array, Floats, Ints, RandomState
 from manylabel.budget import _reading
 from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
 from manylabel.budget._grower import Grower, Plan
@@ -144,35 +144,17 @@ class BudgetedTree(BinaryClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, y: Any, sample_weight: Any = None) -> Self:
-        """Choose what is not given, grow the tree, and prune it.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        y : array of shape (n_rows,)
-            Classes, two of them.
-        sample_weight : array of shape (n_rows,) or None, default=None
-            How much each row counts, in losses, errors and leaves.
-
-        Returns
-        -------
-        BudgetedTree
-            Itself.
-        """
-        self._check_parameters()
-        sides = self._begin_fit(X, y, sample_weight)
+    def _learn(self, rows: Sides) -> None:
+        """Choose what is not given, grow the tree, and prune it."""
         seeds = parallel.spawn_seeds(self.random_state, 2)
-        fold = _draw_folds(sides.side, max(2, self.cv), seeds[0])
-        n_shares = max(1, -(-sides.X.nnz // MAX_VALUES))
-        share = np.flatnonzero(_draw_folds(sides.side, n_shares, seeds[1]) == 0)
-        best = self._choose(sides, fold, share)
+        fold = _draw_folds(rows.side, max(2, self.cv), seeds[0])
+        n_shares = max(1, -(-rows.X.nnz // MAX_VALUES))
+        share = np.flatnonzero(_draw_folds(rows.side, n_shares, seeds[1]) == 0)
+        best = self._choose(rows, fold, share)
         settings: Any = best.settings
         self.budget_, self.max_planes_ = settings.budget, settings.max_planes
         self.C_ = best.cost
         self.tree_ = self._grow(best)
-        return self
 
     @property
     def selected_features_(self) -> Ints:

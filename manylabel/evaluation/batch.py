@@ -11,22 +11,9 @@ from manylabel.evaluation.report import Report
 from manylabel.losses import NAMED, CostLike
 from manylabel.losses.compared import Compared
 from manylabel.losses.ranked import Ranked
-from manylabel.metrics import (
-    CoverageAtK,
-    F1AtK,
-    MacroF1,
-    MeanCost,
-    Metric,
-    MicroF1,
-    NDCGAtK,
-    PrecisionAtK,
-    PSNDCGAtK,
-    PSPAtK,
-    RecallAtK,
-)
+from manylabel.metrics import MacroF1, MeanCost, Metric, MicroF1
+from manylabel.metrics.resolve import PLAIN, SCORED
 
-PLAIN = (PrecisionAtK, NDCGAtK, RecallAtK, F1AtK, CoverageAtK)
-SCORED = (PSPAtK, PSNDCGAtK)
 COSTS: tuple[CostLike, ...] = tuple(NAMED)
 
 

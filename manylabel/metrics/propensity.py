@@ -52,10 +52,6 @@ class PropensityMetric(RankingMetric):
         relative = ", relative to the best attainable" if self.normalised else ""
         return f"{super().meaning}{relative}: rare, often hidden labels weigh more."
 
-    def update(self, Y: MatrixLike, scores: MatrixLike) -> Self:
-        """Take a chunk of recorded labels and scores; return itself."""
-        return self.add(Ranked.of(Y, scores, self.k, self.propensity))
-
     def _terms(self, view: Ranked) -> Array:
         return np.stack(
             [self._gain(view, view.gains), self._gain(view, view.best_gains)], axis=1

@@ -6,7 +6,7 @@ sign; what is not stored is not predicted, and a missing prediction is a miss. I
 scores every label competes. A row without true labels contributes 0 and counts.
 """
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class RankingMetric(Metric):
 
     symbol: ClassVar[str]
     sentence: ClassVar[str]
+    propensity: Any = None
 
     def __init__(self, k: int = 5) -> None:
         super().__init__()
@@ -45,7 +46,7 @@ class RankingMetric(Metric):
 
     def update(self, Y: MatrixLike, scores: MatrixLike) -> Self:
         """Take a chunk of true labels and scores; return itself."""
-        return self.add(Ranked.of(Y, scores, self.k))
+        return self.add(Ranked.of(Y, scores, self.k, self.propensity))
 
 
 @described_like(RankingMetric)

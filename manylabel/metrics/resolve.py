@@ -12,13 +12,9 @@ from manylabel.metrics.ranking import (
     RecallAtK,
 )
 
-KINDS: dict[str, type[RankingMetric]] = {
-    kind.symbol: kind
-    for kind in (
-        *(PrecisionAtK, NDCGAtK, RecallAtK, F1AtK, CoverageAtK),
-        *(PSPAtK, PSNDCGAtK),
-    )
-}
+PLAIN = (PrecisionAtK, NDCGAtK, RecallAtK, F1AtK, CoverageAtK)
+SCORED = (PSPAtK, PSNDCGAtK)
+KINDS: dict[str, type[RankingMetric]] = {kind.symbol: kind for kind in PLAIN + SCORED}
 
 
 def as_metric(name: Any, propensity: Any = 1.0) -> RankingMetric:

@@ -98,7 +98,7 @@ def evaluate(
         "labels": len(first.label_names_),
         "propensity": law and {"a": law.a, "b": law.b, "counted_in": counted},
     }
-    _tell(evaluations, depths, about, seed, json)
+    _tell(evaluations, about, seed, json)
 
 
 def _depths(k: str) -> tuple[int, ...]:
@@ -147,7 +147,6 @@ def _judge(
 
 def _tell(
     evaluations: dict[str, Any],
-    depths: tuple[int, ...],
     about: dict[str, Any],
     seed: int,
     json: bool,
@@ -172,7 +171,7 @@ def _tell(
         if json:
             print_json({"model": first} | about | {"figures": report.to_dict()})
             return
-        show_report(report, depths, f"{first} on {title}")
+        show_report(report, f"{first} on {title}")
     if law := about["propensity"]:
         say(
             f"Propensities: a = {law['a']:g}, b = {law['b']:g}, labels counted in "

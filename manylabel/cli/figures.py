@@ -8,24 +8,15 @@ from typing import TYPE_CHECKING, Any
 from manylabel.cli.console import ESCAPES, output, percent, print_table, say
 
 if TYPE_CHECKING:
-    from manylabel.evaluation import Comparison, Difference, LabelFigures, Report
+    from manylabel.evaluation import Comparison, LabelFigures, Report
 
 DEPTH = re.compile(r"\b(the|at) \d+\b")
 
 
-def show_report(report: "Report", depths: tuple[int, ...], title: str) -> None:
+def show_report(report: "Report", title: str) -> None:
     """Print a table of rankings, a column for each depth, and one of sets."""
-    columns = [f"@{depth}" for depth in depths]
-    ranked = dict.fromkeys(key.partition("@")[0] for key in report if "@" in key)
-    print_table(
-        ["percent", *columns],
-        (
-            [name, *(percent(report[name + column]) for column in columns)]
-            for name in ranked
-        ),
-        title=title,
-        numbers=columns,
-    )
+    head, *rows = report.ranking_table()
+    print_table(head, rows, title=title, numbers=head[1:])
     sets = [key for key in report if "@" not in key]
     print_table(
         ["percent", "value"],
@@ -40,24 +31,11 @@ def show_comparison(found: "Comparison", title: str, n_resamples: int) -> None:
     """Print a line for each figure, with a column for each model and difference."""
     report = next(iter(found.reports.values()))
     names = _short(list(found.reports))
-    first, *others = names
-    heads = [*names, *(f"{name} - {first}" for name in others)]
-    print_table(
-        ["percent", *heads],
-        (
-            [
-                key,
-                *(percent(each[key]) for each in found.reports.values()),
-                *(_difference(each.get(key)) for each in found.differences.values()),
-            ]
-            for key in report
-        ),
-        title=title,
-        numbers=heads,
-    )
+    head, *rows = found.table(names)
+    print_table(head, rows, title=title, numbers=head[1:])
     _say_meanings(report)
     say(
-        f"... - {first}: the difference, and the interval that holds 95 % of it when "
+        f"... - {head[1]}: the difference, and the interval that holds 95 % of it when "
         f"the rows are drawn again {n_resamples:,} times, the same for both models. "
         "Figures over labels, coverage and macro-F1, have none."
     )
@@ -93,10 +71,11 @@ def figures_of(found: "Comparison") -> dict[str, dict[str, Any]]:
     }
 
 
-def _short(paths: list[str]) -> list[str]:
+def _short(paths: list[str]) -> dict[str, str]:
     """Return the last names of folders, or whole paths where those are the same."""
     names = [Path(path).name for path in paths]
-    return names if len(set(names)) == len(names) else paths
+    unique = names if len(set(names)) == len(names) else paths
+    return dict(zip(paths, unique, strict=True))
 
 
 def _say_meanings(report: "Report") -> None:
@@ -108,13 +87,6 @@ def _say_meanings(report: "Report") -> None:
         meanings[f"{symbol}@k" if at else symbol] = sentence
     for name, meaning in meanings.items():
         say(f"{name}: {meaning}")
-
-
-def _difference(found: "Difference | None") -> str:
-    if found is None:
-        return "-"
-    value, low, high = (100 * part for part in found)
-    return f"{value:+.2f} ({low:+.2f} to {high:+.2f})"
 
 
 def _cell(value: object) -> str:

@@ -84,14 +84,19 @@ class Comparison:
             }
         return cls(reports, differences)
 
-    def __repr__(self) -> str:
-        first = next(iter(self.reports))
-        heads = [*self.reports, *(f"{name} - {first}" for name in self.differences)]
-        rows = [["percent", *heads]]
+    def table(self, names: Mapping[str, str]) -> list[list[str]]:
+        """Return a head, and a line for each figure in percent; ``names`` of models."""
+        first, others = next(iter(self.reports)), self.differences
+        differences = (f"{names[each]} - {names[first]}" for each in others)
+        rows = [["percent", *map(names.__getitem__, self.reports), *differences]]
         for key in self.reports[first]:
             figures = [f"{100 * report[key]:.2f}" for report in self.reports.values()]
-            found = [each.get(key) for each in self.differences.values()]
+            found = [each.get(key) for each in others.values()]
             rows.append([key, *figures, *map(_cell, found)])
+        return rows
+
+    def __repr__(self) -> str:
+        rows = self.table({name: name for name in self.reports})
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join(
             "  ".join([head.ljust(widths[0]), *map(str.rjust, cells, widths[1:])])

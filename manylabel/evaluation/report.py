@@ -71,19 +71,20 @@ class Report(Mapping[str, float]):
         return {key: None if isnan(value) else value for key, value in self.items()}
 
     def __repr__(self) -> str:
-        return "\n".join([*self._ranking_lines(), *self._set_lines()])
+        lines = [
+            head.ljust(8) + "".join(cell.rjust(8) for cell in cells)
+            for head, *cells in self.ranking_table()
+        ]
+        return "\n".join([*lines, *self._set_lines()])
 
-    def _ranking_lines(self) -> list[str]:
-        """Return a line for each metric, with a column for each depth."""
-        cells = {tuple(key.split("@")): key for key in self if "@" in key}
-        names = list(dict.fromkeys(name for name, _ in cells))
-        depths = list(dict.fromkeys(depth for _, depth in cells))
-        if not cells:
-            return []
-        head = "percent ".ljust(8) + "".join(f"@{depth}".rjust(8) for depth in depths)
-        return [head] + [
-            name.ljust(8) + "".join(_percent(self[cells[name, d]]) for d in depths)
-            for name in names
+    def ranking_table(self) -> list[list[str]]:
+        """Return a head, and a line for each ranking metric, in percent by depth."""
+        cells = {tuple(key.split("@")): self[key] for key in self if "@" in key}
+        depths = dict.fromkeys(depth for _, depth in cells)
+        head = [["percent", *(f"@{depth}" for depth in depths)]] * bool(cells)
+        return head + [
+            [name, *(f"{100 * cells[name, depth]:.2f}" for depth in depths)]
+            for name in dict.fromkeys(name for name, _ in cells)
         ]
 
     def _set_lines(self) -> list[str]:
@@ -91,7 +92,7 @@ class Report(Mapping[str, float]):
         width = max((len(key) for key in keys), default=0)
         return [
             key.ljust(max(width, 8))
-            + _percent(self[key])
+            + f"{100 * self[key]:8.2f}"
             + ("  (loss)" if self.is_loss(key) else "")
             for key in keys
         ]
@@ -100,7 +101,3 @@ class Report(Mapping[str, float]):
         if key not in self._figures:
             raise KeyError(f"A report holds {', '.join(self)}. Got {key!r}.")
         return self._figures[key]
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:8.2f}"

@@ -201,24 +201,8 @@ def check_bad_indices_are_refused(estimator: MultiLabelClassifier) -> None:
         raise AssertionError("a column index out of range was accepted")
 
 
-CHECKS: tuple[Check, ...] = (
-    check_dense_and_sparse_agree,
-    check_label_types_agree,
-    check_rows_are_judged_alone,
-    check_label_order_does_not_matter,
-    check_n_jobs_does_not_matter,
-    check_fit_repeats_and_forgets,
-    check_chunks_do_not_matter,
-    check_saving_keeps_every_bit,
-    check_topk_is_the_head_of_the_scores,
-    check_no_rows,
-    check_one_label,
-    check_labels_without_rows_rank_last,
-    check_no_labels_at_all,
-    check_a_label_on_every_row,
-    check_rows_without_features,
-    check_input_is_read_only,
-    check_bad_indices_are_refused,
+CHECKS: tuple[Check, ...] = tuple(  # all of the above, in their order
+    check for name, check in globals().items() if name.startswith("check_")
 )
 
 

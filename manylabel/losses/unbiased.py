@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from manylabel import _validation
+from manylabel._docstrings import described_like
 from manylabel._typing import Floats, Ints, MatrixLike
 from manylabel.losses.compared import Compared
 from manylabel.losses.ranked import Ranked, cumulative_gain, dcg, ideal_dcg
@@ -85,6 +86,7 @@ def unbiased_precision(
     return cumulative_gain(Ranked.of(Y, scores, k, propensity).gains, k) / k
 
 
+@described_like(unbiased_precision)
 def unbiased_dcg(
     Y: MatrixLike,
     scores: MatrixLike,
@@ -97,14 +99,6 @@ def unbiased_dcg(
 
     Parameters
     ----------
-    Y : array or sparse array of shape (n_rows, n_labels)
-        Recorded labels, 0/1.
-    scores : array or sparse array of shape (n_rows, n_labels)
-        Scores; they must not depend on which labels were recorded.
-    k : int
-        Ranking depth.
-    propensity : Propensity, array of shape (n_labels,) or float
-        Probability that a true label is recorded.
     n_relevant : array of shape (n_rows,) or None, default=None
         Number of true labels of each row, unrecorded ones too. With it the result
         estimates nDCG@k (Theorem 4.2), without it DCG@k (Theorem 4.1). The number of

@@ -26,6 +26,11 @@ class Node(NamedTuple):
     intercept: float
     is_leaf: bool
 
+    @property
+    def rows(self) -> str:
+        """The number of training rows, in words."""
+        return f"{self.n_rows:,} row{'s' * (self.n_rows != 1)}"
+
     def question(self, labels: Names) -> str:
         """Return what it asks, in words; the answer is yes if the score is above 0."""
         return f"{named(self.asked, labels)}?" if self.asked >= 0 else "above 0?"

@@ -53,7 +53,7 @@ class Evaluation:
         if propensity is not None:
             self._ranking += [kind(at, propensity) for kind in SCORED for at in depths]
         self._sets: list[Metric] = [*map(MeanCost, costs), MicroF1(), MacroF1()]
-        _refuse_repeated([metric.key for metric in self._sets])
+        refuse_repeated([metric.key for metric in self._sets])
         self._given: tuple[bool, bool] | None = None
 
     def update(
@@ -189,7 +189,8 @@ def _is_binary_dtype(scores: Any) -> bool:
     return dtype.kind in "biu"
 
 
-def _refuse_repeated(names: list[str]) -> None:
+def refuse_repeated(names: list[str]) -> None:
+    """Refuse costs of which two have the same name."""
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"costs must have different names. Got {name!r} twice.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from manylabel._docstrings import described_like
 from manylabel.data.writing import replacing
 from manylabel.evaluation.profile import Profile
 from manylabel.exceptions import MissingExtra
@@ -40,7 +41,7 @@ def plot_profile(
     path : str or path-like
         The file to write: .png, .pdf or .svg.
     title : str, default=""
-        What stands above the panels.
+        What stands above the figure.
 
     Raises
     ------
@@ -64,6 +65,7 @@ def plot_profile(
     write_figure(path, (13, 4.2), title, draw)
 
 
+@described_like(plot_profile)
 def plot_runs(
     runs: "Mapping[str, Run]",
     path: str | os.PathLike[str],
@@ -80,12 +82,8 @@ def plot_runs(
     ----------
     runs : mapping of str to Run
         Names of learners and what they were charged.
-    path : str or path-like
-        The file to write: .png, .pdf or .svg.
     cost : str
         The name of the cost.
-    title : str, default=""
-        What stands above the lines.
 
     Raises
     ------
@@ -118,22 +116,7 @@ def plot_runs(
 
 
 def plot_costs(run: "Run", path: str | os.PathLike[str], title: str = "") -> None:
-    """Draw the running mean of each cost of one run, its windowed mean behind it.
-
-    Parameters
-    ----------
-    run : Run
-        What to draw.
-    path : str or path-like
-        The file to write: .png, .pdf or .svg.
-    title : str, default=""
-        What stands above the lines.
-
-    Raises
-    ------
-    MissingExtra
-        If matplotlib is not installed.
-    """
+    """Draw the running mean of each cost of one run; see :meth:`Run.plot`."""
 
     def draw(figure: Any) -> None:
         axes = figure.subplots()

@@ -13,6 +13,7 @@ from sklearn.utils import check_scalar
 from manylabel import _validation, parallel
 from manylabel._typing import MatrixLike, RandomState
 from manylabel.data import Dataset
+from manylabel.evaluation.batch import refuse_repeated
 from manylabel.evaluation.chunks import chunks_of, is_whole
 from manylabel.evaluation.progression import Progression, Watch, wants_sparse
 from manylabel.evaluation.run import Run
@@ -146,11 +147,8 @@ def _distinct(costs: Iterable[CostLike]) -> list[Cost]:
     """Return the costs, which must have different names, and be one at least."""
     given = [costs] if isinstance(costs, str) else costs
     resolved = [as_cost(cost) for cost in given]
-    names = [cost.name for cost in resolved]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"costs must have different names. Got {name!r} twice.")
-    if not names:
+    refuse_repeated([cost.name for cost in resolved])
+    if not resolved:
         raise ValueError("costs must name at least one cost. Got none.")
     return resolved
 

@@ -77,7 +77,7 @@ def _lines(node: Node, view: TreeView) -> Iterator[Line]:
     """Yield what stands in a box."""
     if not node.is_leaf:
         yield Line(as_one_line(node.question(view.labels)), is_bold=True)
-    yield Line(f"{node.n_rows:,} row{'s' * (node.n_rows != 1)}", colour=GREY)
+    yield Line(node.rows, colour=GREY)
     for label in node.fixed[:MOST_NAMED]:
         yield Line(
             as_one_line(f"gets {named(label, view.labels)}"), is_bold=node.is_leaf

@@ -119,7 +119,7 @@ def _parts(view: TreeView, title: str) -> Iterator[str]:
         if below:
             first, second = below
             is_open = first.node in view.way or len(view.nodes) <= FEW
-            yield f"<details{' open' * is_open}><summary>yes, {_rows(first)}</summary>"
+            yield f"<details{' open' * is_open}><summary>yes, {first.rows}</summary>"
             yield "<ul>\n"
             waiting += [second, "</ul></details></li>\n", first]
         else:
@@ -131,8 +131,7 @@ def _entry(node: Node, below: list[Node], view: TreeView) -> str:
     """Return a node without what is below it."""
     is_passed = node.node in view.way
     after_no = "no: " if node.parent >= 0 and not node.is_first else ""
-    rows = f"{node.n_rows:,} row{'s' * (node.n_rows != 1)}"
-    parts = [f"<li{is_passed * ' class=passed'}><p>{after_no}{rows}"]
+    parts = [f"<li{is_passed * ' class=passed'}><p>{after_no}{node.rows}"]
     if node.fixed:
         parts.append(f" given {_names(node.fixed, view.labels)}")
     elif node.is_leaf:
@@ -145,10 +144,6 @@ def _entry(node: Node, below: list[Node], view: TreeView) -> str:
         if not below:
             parts.append(" <span class=grey>(more below)</span>")
     return "".join([*parts, "</p>"])
-
-
-def _rows(node: Node) -> str:
-    return f"{node.n_rows:,} row{'s' * (node.n_rows != 1)}"
 
 
 def _answer(node: Node, below: list[Node], view: TreeView) -> str:

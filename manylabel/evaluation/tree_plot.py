@@ -4,6 +4,7 @@ import os
 import warnings
 from typing import Any
 
+from manylabel._docstrings import described_like
 from manylabel.evaluation.plots import check_format, check_matplotlib, write_figure
 from manylabel.evaluation.tree_layout import (
     GAP,
@@ -20,6 +21,7 @@ from manylabel.evaluation.tree_layout import (
     place_boxes,
     shorten,
 )
+from manylabel.evaluation.tree_page import write_tree_html
 from manylabel.evaluation.tree_view import TreeView
 from manylabel.explanation import Names
 
@@ -33,6 +35,7 @@ RULE = (
 )
 
 
+@described_like(write_tree_html)
 def plot_tree(
     tree: Any,
     path: str | os.PathLike[str],
@@ -52,17 +55,10 @@ def plot_tree(
 
     Parameters
     ----------
-    tree : PowersetTree, AnnotationTree or BudgetedTree
-        A fitted tree.
     path : str or path-like
         The file to write: .png, .pdf or .svg.
-    X : array or sparse array of shape (1, n_features) or None, default=None
-        A row whose way is marked; not in a BudgetedTree.
     depth : int or None, default=3
         Levels below the root to draw; None for all.
-    feature_names, label_names : sequence of str or None, default=None
-        Names of the columns; None shows their numbers. The labels of a BudgetedTree
-        are its two classes.
     title : str, default=""
         What stands above the tree.
 

@@ -33,24 +33,9 @@ ROWS_AT_ONCE, PAIRS_AT_ONCE = 512, 1 << 20
 
 
 class Progression:
-    """A learner on its way through a stream.
+    """A learner on its way through a stream; ``progressive`` describes the parameters.
 
-    Parameters
-    ----------
-    learner : estimator
-        Anything with ``partial_fit`` and ``predict``.
-    costs : sequence of Cost
-        What each row is charged.
-    batch, window : int
-        Rows predicted before they are learnt; rows of the windowed mean.
-    hide : float
-        Probability with which a positive label is hidden from the learner.
-    judge : {"complete", "observed"}
-        Which labels rows are judged by.
-    watch : callable or None
-        Called now and then with this object.
-    seed : int
-        Decides which labels are hidden and how rows are shuffled.
+    The ``seed`` decides which labels are hidden and how rows are shuffled.
 
     Attributes
     ----------

@@ -55,3 +55,17 @@ def by_column(columns: Array, scores: Array, n_labels: int) -> CSR:
     """Return as many labels of each row, sorted, and their scores, as a CSR array."""
     indptr = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int32)
     return Lists(indptr, columns.ravel(), scores.ravel()).csr(n_labels)
+
+
+def find_labelsets(Y: CSR) -> tuple[Array, Array, Array]:
+    """Return which distinct labelset each row has, their first rows and frequencies.
+
+    They are numbered in the order in which they come up.
+    """
+    bounds = zip(Y.indptr[:-1], Y.indptr[1:], strict=True)
+    number: dict[bytes, int] = {}
+    member = np.array(
+        [number.setdefault(Y.indices[a:b].tobytes(), len(number)) for a, b in bounds]
+    )
+    _, first, counts = np.unique(member, return_index=True, return_counts=True)
+    return member, first, counts

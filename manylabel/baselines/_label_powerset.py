@@ -1,6 +1,6 @@
 """Whole labelsets as classes."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,6 +9,7 @@ from manylabel._kernels.coding_tree import labelsets
 from manylabel._typing import CSR, Array, RandomState
 from manylabel.base import BatchClassifier
 from manylabel.baselines._one_vs_rest import OneVsRest
+from manylabel.lists import find_labelsets
 from manylabel.persistence.records import Matrix
 
 
@@ -86,17 +87,10 @@ class LabelPowerset(BatchClassifier):
         return int(max(self.labelsets_.shape))
 
 
-def _distinct_rows(labels: CSR) -> tuple[CSR, Any]:
+def _distinct_rows(labels: CSR) -> tuple[CSR, Array]:
     """Return the distinct rows, most frequent first, and which one each row is."""
-    bounds = zip(labels.indptr[:-1], labels.indptr[1:], strict=True)
-    keys = [labels.indices[a:b].tobytes() for a, b in bounds]
-    _, first, member, counts = np.unique(
-        np.array(keys, dtype=object),
-        return_index=True,
-        return_inverse=True,
-        return_counts=True,
-    )
+    member, first, counts = find_labelsets(labels)
     order = np.lexsort((first, -counts))  # ties: the one seen first
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    return labels[first[order]], rank[member.ravel()]
+    return labels[first[order]], rank[member]

@@ -4,7 +4,8 @@ import numpy as np
 
 from manylabel._kernels.coding_tree import annotation, huffman
 from manylabel._kernels.coding_tree.annotation import Shape
-from manylabel._typing import CSR, Array, Ints
+from manylabel._typing import CSR, Ints
+from manylabel.lists import find_labelsets
 
 
 def annotation_shape(Y: CSR) -> Shape:
@@ -41,7 +42,7 @@ def powerset_shape(Y: CSR) -> Shape:
 
     Of equally frequent labelsets the one seen last is merged first.
     """
-    member, first, counts = _labelsets(Y)
+    member, first, counts = find_labelsets(Y)
     n_sets = len(counts)
     order = np.lexsort((-first, counts))
     pairs = np.empty((n_sets - 1, 2), np.int64)
@@ -75,14 +76,3 @@ def _by_frequency(Y: CSR) -> Ints:
     bounds = zip(columns.indptr[:-1], columns.indptr[1:], strict=True)
     keys = [(start - end, rows[start:end].tobytes()) for start, end in bounds]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__))
-
-
-def _labelsets(Y: CSR) -> tuple[Array, Array, Array]:
-    """Return which distinct labelset each row has, their first rows and frequencies."""
-    bounds = zip(Y.indptr[:-1], Y.indptr[1:], strict=True)
-    number: dict[bytes, int] = {}
-    member = np.array(
-        [number.setdefault(Y.indices[a:b].tobytes(), len(number)) for a, b in bounds]
-    )
-    _, first, counts = np.unique(member, return_index=True, return_counts=True)
-    return member, first, counts

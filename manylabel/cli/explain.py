@@ -155,7 +155,7 @@ def _row(data: DataFile, tagger: "Tagger", row: int) -> "Dataset":
 
 def _feature_names(given: Path | None, tagger: "Tagger", data: "Dataset | None") -> Any:
     """Return the names given, or those in the data, or those kept with the model."""
-    from manylabel.data.options import read_names
+    from manylabel.data.reader import read_names
     from manylabel.exceptions import DataError
 
     names = read_names(given)

@@ -3,7 +3,7 @@
 from manylabel.data.corpus import Corpus, make_corpus
 from manylabel.data.dataset import Dataset, LabelSpace
 from manylabel.data.formats import iter_chunks, read
-from manylabel.data.options import ReadOptions
+from manylabel.data.reader import ReadOptions
 from manylabel.data.writing import write
 
 __all__ = [

@@ -11,8 +11,7 @@ import numpy as np
 
 from manylabel._kernels.parsing import cells as kernel
 from manylabel.data.dataset import Dataset
-from manylabel.data.options import ReadOptions
-from manylabel.data.reader import Reader, Rows
+from manylabel.data.reader import ReadOptions, RowReader, Rows
 from manylabel.data.source import Source, decode
 from manylabel.data.sparse_rows import Scratch, row_tokens
 from manylabel.exceptions import DataError
@@ -36,7 +35,7 @@ OPTION_C = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})(?:\s|$)")
 SPLIT = re.compile(r"[-_.]?(train|test)$", re.IGNORECASE)
 
 
-class ArffReader(Reader):
+class ArffReader(RowReader):
     """Read an ARFF file; the subclasses know what attributes are labels.
 
     A feature is one column if it is numeric or declared ``{0,1}`` in any order; any
@@ -71,7 +70,7 @@ class ArffReader(Reader):
     def find_labels(self, options: ReadOptions) -> Container[int]:
         """Return the places of the attributes that are labels."""
 
-    def rows(self) -> Iterator[Rows]:
+    def parts(self) -> Iterator[Rows]:
         """Parse the lines after ``@data``; those that are not plain one by one."""
         first_line = self._header.n_lines + 1
         scratch = Scratch()
@@ -92,11 +91,11 @@ class ArffReader(Reader):
                         self.bad_lines.add(str(error), number)
             first_line += scratch.n_lines
 
-    def dataset(self, rows: Rows) -> Dataset:
+    def dataset(self, group: Rows) -> Dataset:
         """Give the rows the columns of the header."""
         return Dataset(
-            rows.features(len(self._feature_names)),
-            rows.labels(len(self._label_names)),
+            group.features(len(self._feature_names)),
+            group.labels(len(self._label_names)),
             tuple(self._feature_names),
             tuple(self._label_names),
         )

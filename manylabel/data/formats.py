@@ -4,15 +4,14 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from numbers import Integral
-from typing import Unpack
+from typing import Any, Unpack
 
 from sklearn.utils import check_scalar
 
 from manylabel import _validation
 from manylabel.data.arff import OPTION_C, MekaReader, MulanReader
 from manylabel.data.dataset import Dataset
-from manylabel.data.options import ReadOptions, check_options
-from manylabel.data.reader import Reader
+from manylabel.data.reader import Reader, ReadOptions, check_options
 from manylabel.data.records import RecordReader
 from manylabel.data.source import Source, suffix
 from manylabel.data.sparse_rows import HEADER, SvmlightReader, XCReader
@@ -27,7 +26,7 @@ from manylabel.data.text_files import (
 )
 from manylabel.exceptions import DataError
 
-READERS: Mapping[str, type[Reader]] = {
+READERS: Mapping[str, type[Reader[Any]]] = {
     "xc": XCReader,
     "svmlight": SvmlightReader,
     "arff": MulanReader,
@@ -119,7 +118,8 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
     ...     read(file.name)
     Dataset(2 rows, 3 features, 4 labels)
     """
-    return open_reader(path, options).read()
+    (whole,) = open_reader(path, options).chunks()
+    return whole
 
 
 def iter_chunks(
@@ -167,7 +167,7 @@ def iter_chunks(
     return open_reader(path, options).chunks(int(n_rows))
 
 
-def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader:
+def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader[Any]:
     """Choose the reader of a file and hand it the options."""
     source = Source(path)
     if not source.head.strip():

@@ -1,24 +1,53 @@
-"""What the readers of all formats have in common: rows on their way to data sets."""
+"""What the readers of all formats have in common: options, bad lines, pieces."""
 
+import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from manylabel._typing import CSR, Array
 from manylabel.data.dataset import Dataset
-from manylabel.data.options import ReadOptions
-from manylabel.data.source import Source
+from manylabel.data.source import Source, decode
 from manylabel.exceptions import DataError, SkippedLines
 
+Names: TypeAlias = Sequence[str] | str | os.PathLike[str]
+Group = TypeVar("Group")  # rows without columns, as a reader has them
+
+MAX_COLUMNS = 2**31 - 1  # columns are numbered by int32
+ALWAYS = frozenset({"format", "skip_bad_lines"})  # taken by all formats
 N_SHOWN = 5  # bad lines in a warning
 
 
-class Reader(ABC):
+class ReadOptions(TypedDict, total=False):
+    """How to read a file; :func:`manylabel.read` says what each option means.
+
+    An option that is None is as good as left out.
+
+    Examples
+    --------
+    >>> options: ReadOptions = {"labels_column": "tags", "label_separator": ";"}
+    """
+
+    format: str | None
+    label_names: Names | None
+    feature_names: Names | None
+    n_labels: int | None
+    n_features: int | None
+    zero_based: bool | Literal["auto"] | None
+    labels_from: str | os.PathLike[str] | None
+    text_columns: str | Sequence[str] | None
+    labels_column: str | Literal[False] | None
+    label_separator: str | None
+    skip_bad_lines: bool | None
+
+
+class Reader(ABC, Generic[Group]):
     """One file in one format.
 
     A subclass parses rows as they come and knows, after they all came, what columns
@@ -30,43 +59,40 @@ class Reader(ABC):
 
     def __init__(self, source: Source, options: ReadOptions) -> None:
         self.source = source
-        skip = bool(options.get("skip_bad_lines"))
-        self.bad_lines = BadLines(source, skip=skip)
+        self.bad_lines = BadLines(source.path, bool(options.get("skip_bad_lines")))
 
     @abstractmethod
-    def rows(self) -> Iterator["Rows"]:
-        """Parse the file from its start, in parts of any size."""
+    def groups(self, n_rows: int | None) -> Iterator[Group]:
+        """Parse the file from its start, ``n_rows`` rows at a time, None all at once.
+
+        There is at least one group, so that a file without rows has its columns.
+        """
 
     @abstractmethod
-    def dataset(self, rows: "Rows") -> Dataset:
+    def dataset(self, group: Group) -> Dataset:
         """Give columns to some of the rows, when all columns are known."""
 
-    def read(self) -> Dataset:
-        """Return the whole file."""
-        (rows,) = gather(self.rows())
-        self.bad_lines.report()
-        return self._checked(rows)
+    def chunks(self, n_rows: int | None = None) -> Iterator[Dataset]:
+        """Yield the file in pieces of ``n_rows`` rows with the same columns, or whole.
 
-    def chunks(self, n_rows: int) -> Iterator[Dataset]:
-        """Yield the file in pieces of ``n_rows`` rows with the same columns."""
-        if not self.settled:
-            for _ in self.rows():
+        Warns after the last if lines were skipped.
+        """
+        if n_rows is not None and not self.settled:
+            for _ in self.groups(n_rows):
                 pass
-            self.bad_lines.clear()
-        for rows in gather(self.rows(), n_rows):
-            yield self._checked(rows)
-        self.bad_lines.report()
+            self.bad_lines = BadLines(self.source.path, self.bad_lines.skip)
+        for group in self.groups(n_rows):
+            yield self.dataset(group)
+        bad = self.bad_lines
+        if bad.count:
+            warnings.warn(SkippedLines(bad.path, bad.count, bad.first), stacklevel=3)
 
     def fault(self, reason: str, line: int | None = None) -> DataError:
         """Return an error about this file."""
         return DataError(self.source.path, reason, line)
 
-    def _checked(self, rows: "Rows") -> Dataset:
-        if not np.isfinite(rows.x_data).all():
-            raise self.fault("expected repeated features to add up to a float32.")
-        return self.dataset(rows)
 
-
+@dataclass
 class BadLines:
     """Raises the first bad line, or counts them all if they are to be skipped.
 
@@ -74,37 +100,66 @@ class BadLines:
     ----------
     count, last : int
         How many were skipped, and the number of the last of them; 0 before any.
+    first : list of DataError
+        What is wrong with the first few.
     """
 
-    def __init__(self, source: Source, *, skip: bool) -> None:
-        self._path, self._skip = source.path, skip
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget what was counted, before another pass over the file."""
-        self.count = self.last = 0
-        self._first: list[DataError] = []
+    path: Path
+    skip: bool
+    count: int = 0
+    last: int = 0
+    first: list[DataError] = field(default_factory=list)
 
     def add(self, reason: str, line: int) -> None:
         """Raise, or count the line and return."""
-        error = DataError(self._path, reason, line)
-        if not self._skip:
+        error = DataError(self.path, reason, line)
+        if not self.skip:
             raise error from None
         self.count += 1
         self.last = line
         if self.count <= N_SHOWN:
-            self._first.append(error)
+            self.first.append(error)
 
-    def report(self) -> None:
-        """Warn if lines were skipped."""
-        if self.count:
-            warning = SkippedLines(self._path, self.count, self._first)
-            warnings.warn(warning, stacklevel=4)
+
+def check_options(options: ReadOptions, format: str, taken: Set[str]) -> None:
+    """Refuse options that nobody knows, and those that a format has no use for."""
+    known = ReadOptions.__annotations__
+    for name, value in options.items():
+        if name not in known:
+            raise TypeError(f"options must be among {', '.join(known)}. Got {name!r}.")
+        if name not in taken | ALWAYS and value is not None:
+            raise ValueError(
+                f"{name} must be left out for {format} files. Got a value."
+            )
+
+
+def read_names(names: Names | None) -> tuple[str, ...] | None:
+    """Return names given as a sequence, or as the path of a file with one a line."""
+    if names is None or not isinstance(names, str | os.PathLike):
+        return None if names is None else tuple(names)
+    source = Source(names)
+    try:
+        return tuple(decode(line).rstrip("\r") for line in source.lines())
+    except ValueError as error:
+        raise DataError(source.path, str(error)) from None
+
+
+def width(
+    n_columns: int | None, names: tuple[str, ...] | None, name: str
+) -> int | None:
+    """Return the number of columns asked for, which the names must agree with."""
+    if n_columns is None:
+        return None if names is None else len(names)
+    if not 0 < n_columns <= MAX_COLUMNS:
+        raise ValueError(f"{name} must be from 1 to {MAX_COLUMNS}. Got {n_columns}.")
+    if names is not None and len(names) != n_columns:
+        raise ValueError(f"{name} must be {len(names)}, one per name. Got {n_columns}.")
+    return n_columns
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows as flat arrays: CSR without a width, ids and texts if there are any.
+    """Some rows as flat arrays: CSR without a width.
 
     Offsets are int64, columns int32, values float32. The arrays may be views of a
     parser's scratch space, valid until its next rows.
@@ -115,8 +170,6 @@ class Rows:
     x_indptr: Array
     x_indices: Array
     x_data: Array
-    ids: Sequence[str] = ()
-    texts: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.y_indptr) - 1
@@ -132,8 +185,6 @@ class Rows:
             self.x_indptr[start : stop + 1] - x_first,
             self.x_indices[x_first:x_last],
             self.x_data[x_first:x_last],
-            self.ids[start:stop],
-            self.texts[start:stop],
         )
 
     def features(self, n_features: int) -> CSR:
@@ -142,8 +193,31 @@ class Rows:
 
     def labels(self, n_labels: int) -> CSR:
         """Return the labels as a CSR array of ones."""
-        ones = np.ones(len(self.y_indices), np.float32)
-        return _csr(ones, self.y_indices, self.y_indptr, n_labels)
+        return label_matrix(self.y_indptr, self.y_indices, n_labels)
+
+
+class RowReader(Reader[Rows]):
+    """Reads rows of features and labels, in parts of any size."""
+
+    @abstractmethod
+    def parts(self) -> Iterator[Rows]:
+        """Parse the file from its start."""
+
+    def groups(self, n_rows: int | None) -> Iterator[Rows]:
+        """Regroup the parts into groups of ``n_rows``, or into one."""
+        buffer, any_full = RowBuffer(), False
+        for part in self.parts():
+            start = 0
+            while start < len(part):
+                room = len(part) if n_rows is None else n_rows - buffer.n_rows
+                stop = min(len(part), start + room)
+                buffer.extend(part[start:stop])
+                start = stop
+                if buffer.n_rows == n_rows:
+                    yield buffer.rows()
+                    buffer, any_full = RowBuffer(), True
+        if buffer.n_rows or not any_full:
+            yield buffer.rows()
 
 
 class RowBuffer:
@@ -154,8 +228,6 @@ class RowBuffer:
         self._y_indptr, self._x_indptr = bytearray(8), bytearray(8)
         self._y_indices, self._x_indices = bytearray(), bytearray()
         self._x_data = bytearray()
-        self._ids: list[str] = []
-        self._texts: list[str] = []
 
     def extend(self, rows: Rows) -> None:
         """Append a copy of ``rows``."""
@@ -164,8 +236,6 @@ class RowBuffer:
         self._y_indices.extend(rows.y_indices)
         self._x_indices.extend(rows.x_indices)
         self._x_data.extend(rows.x_data)
-        self._ids.extend(rows.ids)
-        self._texts.extend(rows.texts)
         self.n_rows += len(rows)
 
     def rows(self) -> Rows:
@@ -176,29 +246,12 @@ class RowBuffer:
             np.frombuffer(self._x_indptr, np.int64),
             np.frombuffer(self._x_indices, np.int32),
             np.frombuffer(self._x_data, np.float32),
-            self._ids,
-            self._texts,
         )
 
 
-def gather(parts: Iterable[Rows], n_rows: int | None = None) -> Iterator[Rows]:
-    """Regroup parts of any size into groups of ``n_rows``, or into one.
-
-    There is at least one group, so that a file without rows has its columns.
-    """
-    buffer, any_full = RowBuffer(), False
-    for part in parts:
-        start = 0
-        while start < len(part):
-            room = len(part) if n_rows is None else n_rows - buffer.n_rows
-            stop = min(len(part), start + room)
-            buffer.extend(part[start:stop])
-            start = stop
-            if buffer.n_rows == n_rows:
-                yield buffer.rows()
-                buffer, any_full = RowBuffer(), True
-    if buffer.n_rows or not any_full:
-        yield buffer.rows()
+def label_matrix(indptr: Array, columns: Array, n_labels: int) -> CSR:
+    """Return labels, given as the columns of each row, as a CSR array of ones."""
+    return _csr(np.ones(len(columns), np.float32), columns, indptr, n_labels)
 
 
 def _csr(data: Array, indices: Array, indptr: Array, n_columns: int) -> CSR:

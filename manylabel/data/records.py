@@ -2,29 +2,40 @@
 
 import ast
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
-from typing import Any, ClassVar, TypeAlias, cast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from manylabel._typing import Array
 from manylabel.data.dataset import Dataset
-from manylabel.data.options import MAX_COLUMNS, ReadOptions, read_names, width
-from manylabel.data.reader import Reader, Rows
+from manylabel.data.reader import (
+    MAX_COLUMNS,
+    Reader,
+    ReadOptions,
+    label_matrix,
+    read_names,
+    width,
+)
 from manylabel.data.source import Source
 from manylabel.exceptions import DataError
 
-BATCH = 256  # records in memory before they are gathered
 IDS = ("id", "uid")
 BODIES = ("content", "description", "body")
 LABELS = ("labels", "tags", "target_ind")
 
-Row: TypeAlias = tuple[str, str, list[int]]  # identifier, text and columns of labels
+
+class Records(NamedTuple):
+    """Some rows: identifiers if there are any, texts, and the columns of labels."""
+
+    ids: list[str]
+    texts: list[str]
+    columns: list[int]
+    offsets: list[int]  # where the columns of each row begin, and the end
 
 
-class RecordReader(Reader):
+class RecordReader(Reader[Records]):
     """Read texts with labels, one record a row.
 
     The first record tells which fields there are; see :class:`Layout`. Labels that are
@@ -57,61 +68,47 @@ class RecordReader(Reader):
         """Return the fields of an item, or raise ValueError."""
         return cast(Mapping[str, Any], item)
 
-    def rows(self) -> Iterator[Rows]:
-        """Turn records into rows, those before an error first.
+    def groups(self, n_rows: int | None) -> Iterator[Records]:
+        """Read the records; new label names get columns as they come."""
+        group, any_full = Records([], [], [], [0]), False
+        for number, item in self.items():
+            try:
+                self._add(group, self.record(item))
+            except DataError:  # the file itself is damaged
+                raise
+            except ValueError as error:
+                self.bad_lines.add(str(error), number)
+            if len(group.texts) == n_rows:
+                yield group
+                group, any_full = Records([], [], [], [0]), True
+        if group.texts or not any_full:
+            yield group
 
-        New label names get columns as they come.
-        """
-        rows: list[Row] = []
-        try:
-            for number, item in self.items():
-                try:
-                    rows.append(self._row(self.record(item)))
-                except DataError:  # the file itself is damaged
-                    raise
-                except ValueError as error:
-                    self.bad_lines.add(str(error), number)
-                if len(rows) == BATCH:
-                    yield self._flat(rows)
-                    rows = []
-        except DataError:
-            yield self._flat(rows)
-            raise
-        yield self._flat(rows)
-
-    def dataset(self, rows: Rows) -> Dataset:
+    def dataset(self, group: Records) -> Dataset:
         """Give the rows the columns of the names or numbers in the file."""
-        names, found = self._vocabulary.names, self._vocabulary.n_labels
+        names, columns = self._vocabulary.order(group.columns)
+        found = self._vocabulary.n_labels
         n_labels = found if self._given_labels is None else self._given_labels
         if found > n_labels or (names is not None and found < n_labels):
             raise self.fault(f"expected {n_labels} labels, found {found}.")
-        rows = replace(rows, y_indices=self._vocabulary.order(rows.y_indices))
-        ids = tuple(rows.ids) if len(rows.ids) else None
-        return Dataset(None, rows.labels(n_labels), None, names, ids, tuple(rows.texts))
+        Y = label_matrix(np.array(group.offsets), columns, n_labels)
+        ids = tuple(group.ids) if group.ids else None
+        return Dataset(None, Y, None, names, ids, tuple(group.texts))
 
     def lay_out(self, fields: Iterable[str]) -> "Layout":
         """Choose among the fields of the file, or raise ValueError."""
         self._layout = Layout.of(fields, self._options, self.SEPARATOR)
         return self._layout
 
-    def _flat(self, rows: list[Row]) -> Rows:
-        y_indptr = [0, *accumulate(len(labels) for _, _, labels in rows)]
-        y_indices = [column for _, _, labels in rows for column in labels]
-        has_ids = self._layout is not None and self._layout.id is not None
-        return Rows(
-            np.array(y_indptr, np.int64),
-            np.array(y_indices, np.int32),
-            np.zeros(len(rows) + 1, np.int64),
-            np.empty(0, np.int32),
-            np.empty(0, np.float32),
-            [identity for identity, _, _ in rows] if has_ids else (),
-            [text for _, text, _ in rows],
-        )
-
-    def _row(self, record: Mapping[str, Any]) -> Row:
+    def _add(self, group: Records, record: Mapping[str, Any]) -> None:
+        """Append a record, or raise ValueError and leave the group as it was."""
         layout = self._layout or self.lay_out(record)
-        identity, text = layout.identity(record), layout.text(record)
-        return identity, text, self._vocabulary.columns(layout.label_list(record))
+        identity, text, labels = layout.read(record)
+        group.columns.extend(self._vocabulary.columns(labels))
+        group.offsets.append(len(group.columns))
+        group.texts.append(text)
+        if layout.id is not None:
+            group.ids.append(identity)
 
 
 class Vocabulary:
@@ -124,18 +121,6 @@ class Vocabulary:
         self._sorted: tuple[str, ...] = ()
         self._ranks: Array = np.empty(0, np.int32)
         self.n_labels = len(names or ())
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The names in the order of the columns; None if labels are numbers only."""
-        if not self._found_names:
-            return self._given
-        if len(self._sorted) < len(self._columns):
-            self._sorted = tuple(sorted(self._columns))
-            self._ranks = np.empty(len(self._sorted), np.int32)
-            places = [self._columns[name] for name in self._sorted]
-            self._ranks[places] = np.arange(len(places))
-        return self._sorted
 
     def columns(self, labels: list[Any]) -> list[int]:
         """Return the columns of one row's labels, or raise ValueError."""
@@ -152,13 +137,20 @@ class Vocabulary:
         self.n_labels = max(self.n_labels, *(column + 1 for column in columns))
         return sorted(columns)
 
-    def order(self, columns: Array) -> Array:
-        """Turn columns in order of appearance into those of the sorted names."""
-        return self._ranks[columns] if self._found_names and self.names else columns
+    def order(self, columns: list[int]) -> tuple[tuple[str, ...] | None, Array]:
+        """Return the names, and columns in their order: sorted, unless they were given.
 
-    @property
-    def _found_names(self) -> bool:
-        return self._given is None and self._kind is str
+        There are no names if labels are numbers only.
+        """
+        found = np.array(columns, np.int32)
+        if self._given is not None or self._kind is not str:
+            return self._given, found
+        if len(self._sorted) < len(self._columns):
+            self._sorted = tuple(sorted(self._columns))
+            self._ranks = np.empty(len(self._sorted), np.int32)
+            places = [self._columns[name] for name in self._sorted]
+            self._ranks[places] = np.arange(len(places))
+        return self._sorted, self._ranks[found]
 
     def _numbers(self, labels: list[int]) -> set[int]:
         limit = MAX_COLUMNS if self._given is None else len(self._given)
@@ -198,8 +190,8 @@ class Layout:
     --------
     >>> layout = Layout.of(["title", "body", "tags"], {"label_separator": ","})
     >>> record = {"title": "One", "body": "two", "tags": "a, b"}
-    >>> layout.text(record), layout.label_list(record)
-    ('One\ntwo', ['a', 'b'])
+    >>> layout.read(record)
+    ('', 'One\ntwo', ['a', 'b'])
     """
 
     id: str | None
@@ -220,9 +212,12 @@ class Layout:
         """
         names = list(fields)
         found = f"found {names!r:.200}."
+        by_case = {name.lower(): name for name in reversed(names)}  # the first of each
+        bodies = [name for name in BODIES if name in by_case]
+        usual = ["text"] if "text" in by_case else ["title", *bodies[:1]]
         texts = options.get("text_columns")
         texts = (texts,) if isinstance(texts, str) else texts
-        chosen = tuple(texts or _text_fields(names))
+        chosen = tuple(texts or [by_case[name] for name in usual if name in by_case])
         if not chosen:
             raise ValueError(
                 "expected the text in a field 'text', or 'title' and one of "
@@ -230,7 +225,7 @@ class Layout:
             )
         labels = options.get("labels_column")
         if labels is None:
-            labels = _first(names, LABELS)
+            labels = next((by_case[name] for name in LABELS if name in by_case), None)
             if labels is None:
                 raise ValueError(
                     "expected the labels in a field 'labels', 'tags' or 'target_ind', "
@@ -249,44 +244,24 @@ class Layout:
         """All the fields that are read."""
         return [name for name in (self.id, *self.texts, self.labels) if name]
 
-    def identity(self, record: Mapping[str, Any]) -> str:
-        """Return the identifier of a record; none is an empty string."""
-        value = "" if self.id is None else record.get(self.id)
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise ValueError(f"expected a string in {self.id!r}, found {value!r:.40}.")
-        return str(value)
-
-    def text(self, record: Mapping[str, Any]) -> str:
-        """Return the text of a record, its parts joined by a newline."""
+    def read(self, record: Mapping[str, Any]) -> tuple[str, str, list[Any]]:
+        """Return the identifier, or an empty string, the text and the labels."""
+        identity = "" if self.id is None else record.get(self.id)
+        if isinstance(identity, bool) or not isinstance(identity, str | int):
+            raise ValueError(
+                f"expected a string in {self.id!r}, found {identity!r:.40}."
+            )
         parts = [record.get(name) for name in self.texts]
         for name, part in zip(self.texts, parts, strict=True):
             if not isinstance(part, str):
                 raise ValueError(f"expected a string in {name!r}, found {part!r:.40}.")
-        return "\n".join(part for part in parts if part)
-
-    def label_list(self, record: Mapping[str, Any]) -> list[Any]:
-        """Return the labels of a record."""
-        if self.labels is None:
-            return []
-        labels = record.get(self.labels)
+        labels = [] if self.labels is None else record.get(self.labels)
         if isinstance(labels, str) and self.separator is not None:
-            return _split(labels, self.separator)
+            labels = _split(labels, self.separator)
         if not isinstance(labels, list):
             hint = ", or label_separator" if isinstance(labels, str) else ""
             raise ValueError(f"expected a list of labels{hint}, found {labels!r:.40}.")
-        return labels
-
-
-def _text_fields(names: Sequence[str]) -> tuple[str, ...]:
-    text = _first(names, ("text",))
-    parts = (text,) if text else (_first(names, ("title",)), _first(names, BODIES))
-    return tuple(part for part in parts if part is not None)
-
-
-def _first(names: Sequence[str], choices: Sequence[str]) -> str | None:
-    """Return the name that is the first of some choices, in whatever case."""
-    found = (n for choice in choices for n in names if n.lower() == choice)
-    return next(found, None)
+        return str(identity), "\n".join(part for part in parts if part), labels
 
 
 def _split(labels: str, separator: str) -> list[str]:

@@ -9,15 +9,21 @@ import numpy as np
 from manylabel._kernels.parsing import rows as kernel
 from manylabel._typing import Array
 from manylabel.data.dataset import Dataset
-from manylabel.data.options import MAX_COLUMNS, ReadOptions, read_names, width
-from manylabel.data.reader import Reader, Rows
+from manylabel.data.reader import (
+    MAX_COLUMNS,
+    ReadOptions,
+    RowReader,
+    Rows,
+    read_names,
+    width,
+)
 from manylabel.data.source import Source
 from manylabel.exceptions import DataError
 
 HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*\n")
 
 
-class SparseReader(Reader):
+class SparseReader(RowReader):
     """Read rows of ``label,label feature:value ...``."""
 
     LOOSE = False  # without svmlight's liberties; see the kernel
@@ -57,6 +63,8 @@ class SparseReader(Reader):
 
     def named(self, rows: Rows, n_features: int, n_labels: int) -> Dataset:
         """Return the rows with the names that were given."""
+        if not np.isfinite(rows.x_data).all():
+            raise self.fault("expected repeated features to add up to a float32.")
         X, Y = rows.features(n_features), rows.labels(n_labels)
         return Dataset(X, Y, self._feature_names, self._label_names)
 
@@ -86,7 +94,7 @@ class XCReader(SparseReader):
         if max(self.n_features, self.n_labels) > MAX_COLUMNS:
             raise self.fault(f"expected at most {MAX_COLUMNS} columns.", line=1)
 
-    def rows(self) -> Iterator[Rows]:
+    def parts(self) -> Iterator[Rows]:
         """Parse the lines after the header and hold their number against it."""
         n_seen, columns = 0, ((0, self.n_labels - 1), (0, self.n_features - 1))
         for part in self.parse(*columns, self._offset):
@@ -101,9 +109,9 @@ class XCReader(SparseReader):
         if n_seen + self.bad_lines.count < self.n_rows:
             raise self.fault(f"expected {self.n_rows} rows, found {n_seen}.")
 
-    def dataset(self, rows: Rows) -> Dataset:
+    def dataset(self, group: Rows) -> Dataset:
         """Give the rows the columns of the header."""
-        return self.named(rows, self.n_features, self.n_labels)
+        return self.named(group, self.n_features, self.n_labels)
 
     def _too_many(self) -> DataError:
         return self.fault(
@@ -151,7 +159,7 @@ class SvmlightReader(SparseReader):
         zero_based = self._zero_based
         return int(self._features.low > 0 if zero_based is None else not zero_based)
 
-    def rows(self) -> Iterator[Rows]:
+    def parts(self) -> Iterator[Rows]:
         """Parse the file, noting which columns occur."""
         labels = (-1, MAX_COLUMNS - 1)
         if self._n_labels is not None:
@@ -164,7 +172,7 @@ class SvmlightReader(SparseReader):
             self._features.widen(part.x_indices)
             yield part
 
-    def dataset(self, rows: Rows) -> Dataset:
+    def dataset(self, group: Rows) -> Dataset:
         """Give the rows the columns that occur in the file or that were asked for."""
         n_features = max(self._features.high + 1 - self._first_feature, 0)
         if self._n_features is not None:
@@ -175,11 +183,11 @@ class SvmlightReader(SparseReader):
                 )
             n_features = self._n_features
         n_labels = self._labels.high + 1
+        rows = replace(group, x_indices=group.x_indices - self._first_feature)
         if self._signed:
             rows, n_labels = self._without_negatives(rows), 1
         elif self._n_labels is not None:
             n_labels = self._n_labels
-        rows = replace(rows, x_indices=rows.x_indices - self._first_feature)
         return self.named(rows, n_features, n_labels)
 
     def _without_negatives(self, rows: Rows) -> Rows:

@@ -7,12 +7,13 @@ from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
 from manylabel.data.dataset import Dataset
-from manylabel.data.options import ReadOptions
-from manylabel.data.records import BATCH, Layout, RecordReader
+from manylabel.data.reader import ReadOptions
+from manylabel.data.records import Layout, RecordReader
 from manylabel.data.source import Source, decode
 from manylabel.exceptions import DataError, MissingExtra
 
 ARROW_BUFFER = 1 << 16
+BATCH = 256  # rows of a Parquet file in memory
 MAX_QUOTED = 1 << 24  # characters, so that a lost quote does not fill the memory
 SEPARATOR = ","  # of labels in one field
 DELIMITERS = (("tsv", "\t"), ("csv", ","), ("csv", ";"))

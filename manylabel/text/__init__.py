@@ -3,8 +3,7 @@
 from manylabel.text._card import Card
 from manylabel.text._default import Choice, choose_learner, choose_vectorizer
 from manylabel.text._explanation import Reason, TagExplanation
-from manylabel.text._items import PASSTHROUGH
-from manylabel.text._labels import Judged
+from manylabel.text._items import PASSTHROUGH, Judged
 from manylabel.text._tagger import Tagger
 from manylabel.text._vectorizer import TextVectorizer
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from manylabel._typing import CSR, Ints
 from manylabel.explanation import MOST_NAMED, ranked
-from manylabel.text._chunks import plain
+from manylabel.text._grams import plain
 
 WORD = re.compile(r"[0-9a-z_\x80-\U0010ffff]+")  # of a plain text
 MOST_WORDS = 200  # are left out of a text, one after another

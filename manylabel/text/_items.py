@@ -1,11 +1,14 @@
-"""The items of a tagger, texts or rows of features, as its learner takes them."""
+"""The items of a tagger, texts or rows of features, and the names of their labels."""
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from manylabel import _validation
-from manylabel.data import Dataset
+from manylabel._typing import CSR
+from manylabel.data import Dataset, LabelSpace
 
 PASSTHROUGH = "passthrough"  # in place of a vectorizer: rows of features
 
@@ -30,3 +33,96 @@ def vectorize(vectorizer: Any, items: Any, verb: str) -> Any:
     if passes:
         return _validation.feature_matrix(items)
     return getattr(vectorizer, verb)(items)
+
+
+class Labelled(NamedTuple):
+    """0/1 labels, and the names of their columns."""
+
+    space: LabelSpace
+    Y: CSR
+
+    @classmethod
+    def of(cls, items: Any, tags: Any) -> "Labelled":
+        """Return the labels of a data set, or encode names, or raise."""
+        if tags is None and isinstance(items, Dataset):
+            return cls(items.labels, items.Y)
+        rows = check_names(tags)
+        space = LabelSpace.from_labels(rows)
+        return cls(space, space.encode(rows))
+
+    def aligned(self, known: LabelSpace, items: Any) -> "Labelled":
+        """Return the labels in the columns that are known, then those that are new.
+
+        Columns of a data set that have no names are the known ones, in their order.
+        """
+        if getattr(items, "label_names", ()) is None and len(self.space):
+            if len(self.space) != len(known):
+                raise ValueError(
+                    f"items must have {len(known)} labels, as the model was fitted on. "
+                    f"Got {len(self.space)}."
+                )
+            return Labelled(known, self.Y)
+        place = {name: column for column, name in enumerate(known)}
+        columns = [place.setdefault(name, len(place)) for name in self.space]
+        moved = np.array(columns, np.int32)[self.Y.indices]
+        parts = (self.Y.data, moved, self.Y.indptr)
+        Y = sp.csr_array(parts, shape=(self.Y.shape[0], len(place)))
+        Y.sort_indices()
+        return Labelled(LabelSpace(place), Y)
+
+
+class Judged(NamedTuple):
+    """The labels of some rows beside the predictions; labels never learnt come last."""
+
+    space: LabelSpace
+    Y: CSR
+    scores: CSR
+    sets: CSR
+
+
+def check_names(tags: Any) -> list[list[str]]:
+    """Return the names of each row's tags, or raise TypeError or ValueError."""
+    if isinstance(tags, (str, bytes, Mapping)) or not isinstance(tags, Iterable):
+        raise TypeError(
+            "tags must be a list that has a list of names for each text. "
+            f"Got {tags!r:.40}."
+        )
+    return [_check_row(names, row) for row, names in enumerate(tags)]
+
+
+def check_count(n_tagged: int, n_rows: int) -> None:
+    """Raise ValueError unless each text has its tags."""
+    if n_tagged != n_rows:
+        raise ValueError(f"tags must have {n_rows} rows, one per text. Got {n_tagged}.")
+
+
+def widen(
+    rows: list[list[str]], known: list[str], given: list[str], grows: bool
+) -> LabelSpace:
+    """Return the labels after some rows of a stream, those that are known first.
+
+    Raises ValueError at the first that is neither known nor given, unless it grows.
+    """
+    allowed = set(known or given)
+    for row, names in enumerate(rows) if allowed and not grows else ():
+        for name in names:
+            if name not in allowed:
+                raise ValueError(
+                    f"tags must be among the {len(allowed)} of the first call or of "
+                    f"its classes. Got {name!r:.60} at row {row}."
+                )
+    new = {name for names in rows for name in names} | (set() if known else set(given))
+    return LabelSpace([*known, *sorted(new - set(known))])
+
+
+def _check_row(names: Any, row: int) -> list[str]:
+    if isinstance(names, (str, bytes, Mapping)) or not isinstance(names, Iterable):
+        raise TypeError(
+            "tags must have a list of names for each text. "
+            f"Got {names!r:.40} at row {row}."
+        )
+    found = list(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"tags must be strings. Got {name!r:.40} at row {row}.")
+    return found

@@ -14,8 +14,7 @@ from manylabel import _validation, persistence
 from manylabel._typing import CSR, Array, Floats, Ints, RandomState
 from manylabel._version import __version__
 from manylabel.base import MultiLabelClassifier, Saved, check_learner, set_jobs
-from manylabel.data import Dataset, LabelSpace
-from manylabel.data.dataset import best_first
+from manylabel.data.dataset import Dataset, LabelSpace, best_first
 from manylabel.evaluation import Evaluation, Report
 from manylabel.exceptions import ArchiveError
 from manylabel.model_selection import Thresholds
@@ -25,8 +24,15 @@ from manylabel.propensity import Propensity, recorded_law
 from manylabel.text._card import Card, write_card
 from manylabel.text._default import check_streaming, new_learner, new_vectorizer
 from manylabel.text._explanation import TagExplanation, explain_text
-from manylabel.text._items import PASSTHROUGH, vectorize
-from manylabel.text._labels import Judged, Labelled, check_count, check_names, widen
+from manylabel.text._items import (
+    PASSTHROUGH,
+    Judged,
+    Labelled,
+    check_count,
+    check_names,
+    vectorize,
+    widen,
+)
 from manylabel.text._vectorizer import TextVectorizer
 
 DEEPEST = 1000  # labels of a row among which those that are given are looked for
@@ -208,7 +214,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
     def predict(self, items: Any) -> list[list[str]]:
         """Return the names of the labels that each item is given, by column."""
         X = self.transform(items)
-        return self._space().decode(self.learner_.predict(X))
+        return LabelSpace(self.label_names_).decode(self.learner_.predict(X))
 
     def choose_thresholds(
         self,
@@ -279,8 +285,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
             See :func:`manylabel.evaluate`.
         """
         found = self.judge(items, tags, max(_validation.depths(k)))
-        law = Propensity() if propensity is None else propensity
-        propensities = self.propensities(law, len(found.space))
+        propensities = self.propensities(propensity or Propensity(), len(found.space))
         evaluation = Evaluation(k=k, propensity=propensities)
         return evaluation.update(found.Y, found.scores, found.sets).report()
 
@@ -297,9 +302,8 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         """Return why a text gets its tags, or does not get others: words with weights.
 
         A word's weight for a tag is what the tag's score loses when the word is left
-        out of the text. So it is what the learner does, whichever learner it is.
-
-        Of a long text, the 200 words that weigh most are tried. None is the ``k`` best
+        out of the text. So it is what the learner does, whichever learner it is. Of a
+        long text, the 200 words that weigh most are tried. None is the ``k`` best
         tags. There are ``reasons``, with ``tag``, ``score``, ``rank`` and ``words``.
 
         Examples
@@ -317,7 +321,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         (depth,), (words,) = _validation.depths(k), self._one(text)
         columns = None
         if tags is not None:
-            (names,), space = check_names([tags]), self._space()
+            (names,), space = check_names([tags]), LabelSpace(self.label_names_)
             columns = np.array([space.column(name) for name in names], np.int64)
         return explain_text(words, self, columns, depth)
 
@@ -339,9 +343,8 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         _, Y = Labelled.of(items, tags)
-        X = vectorize(
-            new_vectorizer(self.vectorizer, items, Y.shape[0]), items, "fit_transform"
-        )
+        vectorizer = new_vectorizer(self.vectorizer, items, Y.shape[0])
+        X = vectorize(vectorizer, items, "fit_transform")
         learner, _ = new_learner(self.learner, *Y.shape)
         best = search(learner, X, Y, metric, fixed, random_state, watch)
         return type(self)(learner.set_params(**best), vectorizer=self.vectorizer)
@@ -433,7 +436,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         Columns of a data set that have no names are the model's, in their order.
         """
         check_is_fitted(self)
-        return Labelled.of(items, tags).aligned(self._space(), items)
+        return Labelled.of(items, tags).aligned(LabelSpace(self.label_names_), items)
 
     def _one(self, item: Any) -> Any:
         check_is_fitted(self)
@@ -442,9 +445,6 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         if not isinstance(item, str):
             raise TypeError(f"text must be a string. Got {item!r:.40}.")
         return [item]
-
-    def _space(self) -> LabelSpace:
-        return LabelSpace(self.label_names_)
 
     def _begin(self, vectorizer: Any, learner: Any, reason: str, items: Any) -> Self:
         """Take over parts that have learnt, with nothing counted."""
@@ -490,7 +490,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
 
     def _check_state(self) -> None:
         super()._check_state()
-        if len(self.learner_.classes_) != len(self._space()):
+        if len(self.learner_.classes_) != len(LabelSpace(self.label_names_)):
             raise ValueError("label_names_ and learner_ must agree")
         if self.vectorizer_ == PASSTHROUGH:
             return

@@ -1,6 +1,6 @@
 """Texts to rows of numbers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, Self
@@ -16,8 +16,15 @@ from manylabel._kernels.text import vocabulary as kernels
 from manylabel._kernels.text import words
 from manylabel._typing import CSR, Array, Singles
 from manylabel.base import Saved
-from manylabel.text._chunks import Grams, chunks
-from manylabel.text._vocabulary import Growing, Table, Terms, count, renumber
+from manylabel.text._grams import (
+    Grams,
+    Growing,
+    Table,
+    Terms,
+    count,
+    iter_grams,
+    renumber,
+)
 
 SIZES = {"word": (1, 2), "char": (3, 5)}
 # Each further word of a run halves its weight. On held-out training rows, pairs of full
@@ -107,8 +114,11 @@ class TextVectorizer(  # type: ignore[call-arg]
     @property
     def n_features_out_(self) -> int:
         """How many columns a row has."""
-        check_is_fitted(self)
-        return len(self.terms_.idf) if self.n_features is None else int(self.n_features)
+        if self.n_features is not None:
+            return int(self.n_features)
+        if not hasattr(self, "terms_"):  # the check alone takes 20 us
+            check_is_fitted(self)
+        return len(self.terms_.idf)
 
     def fit(self, texts: Iterable[str], y: Any = None) -> Self:
         """Learn the vocabulary of texts.
@@ -128,7 +138,7 @@ class TextVectorizer(  # type: ignore[call-arg]
         self._check_parameters()
         if self.n_features is None:
             vocabulary = Growing(self.min_df)
-            for grams in self._grams(texts):
+            for grams in iter_grams(texts, self.analyzer, self._sizes()):
                 vocabulary.add(grams)
             self._settle(vocabulary)
         return self
@@ -152,10 +162,13 @@ class TextVectorizer(  # type: ignore[call-arg]
         if self.n_features is not None:
             return self.transform(texts)
         vocabulary = Growing(self.min_df)
-        parts = [vocabulary.add(grams) for grams in self._grams(texts)]
+        parts = [
+            vocabulary.add(grams)
+            for grams in iter_grams(texts, self.analyzer, self._sizes())
+        ]
         column = self._settle(vocabulary)
         parts = [renumber(part, column, self.n_features_out_) for part in parts]
-        return self._weigh(sp.vstack(parts, format="csr"))
+        return self._weigh(parts)
 
     def transform(self, texts: Iterable[str]) -> CSR:
         """Return the rows of texts.
@@ -171,9 +184,12 @@ class TextVectorizer(  # type: ignore[call-arg]
             TF-IDF, float32; a text without a known word is a row of zeros.
         """
         self._check_parameters()
-        check_is_fitted(self)
-        parts = [self._count(grams) for grams in self._grams(texts)]
-        return self._weigh(sp.vstack(parts, format="csr"))
+        n_columns = self.n_features_out_
+        parts = [
+            self._count(grams, n_columns)
+            for grams in iter_grams(texts, self.analyzer, self._sizes())
+        ]
+        return self._weigh(parts)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the run of words or characters of each column.
@@ -213,18 +229,12 @@ class TextVectorizer(  # type: ignore[call-arg]
         tags.requires_fit = self.n_features is None
         return tags
 
-    def _grams(self, texts: Iterable[str]) -> Iterator[Grams]:
-        least, most = self._sizes()
-        return (chunk.grams(self.analyzer, (least, most)) for chunk in chunks(texts))
-
-    def _count(self, grams: Grams) -> CSR:
+    def _count(self, grams: Grams, n_columns: int) -> CSR:
         if self.n_features is not None:
-            return count(grams.indptr, self._hash(grams.hashes), self.n_features)
+            return count(grams.indptr, self._hash(grams.hashes), n_columns)
         if self._table is None:
-            n_terms = self.n_features_out_
-            self._table = Table.of(self.terms_.hashes, n_terms, n_terms)
-        numbers = self._table.look_up(grams.hashes)
-        return count(grams.indptr, numbers, self.n_features_out_)
+            self._table = Table.of(self.terms_.hashes, n_columns, n_columns)
+        return count(grams.indptr, self._table.look_up(grams.hashes), n_columns)
 
     def _hash(self, hashes: Array) -> Array:
         """Return columns: runs of each length have a stretch of their own."""
@@ -252,7 +262,9 @@ class TextVectorizer(  # type: ignore[call-arg]
         self.terms_, self._table = terms._replace(idf=terms.idf * discount), None
         return column
 
-    def _weigh(self, rows: CSR) -> CSR:
+    def _weigh(self, parts: list[CSR]) -> CSR:
+        """Return counts, one part below another, as rows of unit length."""
+        rows = parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
         if self.n_features is None:
             weights = self.terms_.idf[rows.indices]
         else:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.text import words
-from manylabel.text._chunks import Chunk
+from manylabel.text._grams import find_grams
 
 texts = st.lists(st.text("ab_1 \x00-é日", max_size=12), max_size=4)
 sizes = st.tuples(st.integers(1, 3), st.integers(0, 2)).map(lambda s: (s[0], sum(s)))
@@ -58,32 +58,32 @@ def spelt(grams):
 
 @given(texts, sizes, st.sampled_from(["word", "char"]))
 def test_finds_the_runs_that_regular_expressions_find(rows, sizes, analyzer):
-    grams = Chunk.of([row.encode() for row in rows]).grams(analyzer, sizes)
+    grams = find_grams([row.encode() for row in rows], analyzer, sizes)
     assert spelt(grams) == [REFERENCE[analyzer](row, *sizes) for row in rows]
 
 
 @given(texts, sizes, st.sampled_from(["word", "char"]))
 @example(["a b a", "a a", "b b"], (1, 3), "word")
 def test_equal_runs_and_no_others_have_equal_hashes(rows, sizes, analyzer):
-    grams = Chunk.of([row.encode() for row in rows]).grams(analyzer, sizes)
+    grams = find_grams([row.encode() for row in rows], analyzer, sizes)
     names = [name for row in spelt(grams) for name in row]
     pairs = set(zip(names, grams.hashes.tolist(), strict=True))
     assert len(pairs) == len(set(names)) == len(set(grams.hashes.tolist()))
 
 
 def test_hashes_are_the_same_in_every_process():
-    grams = Chunk.of([b"red wine"]).grams("word", (1, 2))
+    grams = find_grams([b"red wine"], "word", (1, 2))
     found = [f"{h:x}" for h in grams.hashes.tolist()]
     # The top bits of the pair tell that it is one word longer.
     assert found == ["177a5040930095af", "3826436338727a90", "1205db851e2b3c50"]
 
 
 def test_the_top_bits_tell_by_how_many_words_a_run_is_longer_than_the_least():
-    grams = Chunk.of([b"a red wine"]).grams("word", (2, 3))
+    grams = find_grams([b"a red wine"], "word", (2, 3))
     assert spelt(grams) == [["a red", "a red wine", "red wine"]]
     assert (grams.hashes >> words.REST).tolist() == [0, 1, 0]
 
 
 def test_very_long_words_are_words():
-    grams = Chunk.of([b"a" * 100_000, b"b"]).grams("word", (1, 2))
+    grams = find_grams([b"a" * 100_000, b"b"], "word", (1, 2))
     assert np.diff(grams.places, axis=1).ravel().tolist() == [100_000, 1]

@@ -35,13 +35,6 @@ def number(hashes, slots, keys, n_known, numbers):
 
 
 @kernel
-def enter(keys, n_known, slots):
-    """Put the first hashes of ``keys``, all different, into an empty table."""
-    for i in range(n_known):
-        slots[_slot(keys[i], slots, keys)] = i
-
-
-@kernel
 def look_up(hashes, slots, keys, numbers):
     """Write the number of each hash, -1 if it is not known."""
     for i in range(hashes.shape[0]):

@@ -1,16 +1,108 @@
-"""The words of a corpus, collected chunk by chunk."""
+"""Texts as runs of words or characters, and the vocabulary of a corpus.
 
-from typing import Annotated, NamedTuple
+Kernels read texts in lower case, in UTF-8, many in one buffer.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from manylabel._kernels.text import vocabulary as kernels
+from manylabel._kernels.text import words
 from manylabel._typing import CSR, Array, Ints, Singles
 from manylabel.persistence.records import Ascending, Field, Finite, Offsets
-from manylabel.text._chunks import Grams
 
 LEAST_SLOTS = 1 << 10
+CHUNK = 1 << 20  # bytes of text that are held at a time, unless one text has more
+NOT_A_WORD = re.compile(r"[^\w\x00-\x7f]")
+GRAMS = {"word": words.word_grams, "char": words.character_grams}
+
+
+class Grams(NamedTuple):
+    """The runs of words or characters of some texts: one hash and place for each."""
+
+    text: Array
+    indptr: Ints
+    hashes: Array
+    places: Ints
+
+
+def iter_grams(
+    texts: Iterable[Any], analyzer: str, sizes: tuple[int, int]
+) -> Iterator[Grams]:
+    """Yield the runs of so many words or characters, of some texts at a time.
+
+    The last texts may be none. What is no text is refused.
+    """
+    if getattr(texts, "ndim", 1) != 1:
+        found = f"shape {getattr(texts, 'shape', ())}"
+        raise TypeError(f"texts must be a list or column of strings. Got {found}.")
+    if not isinstance(texts, Iterable) or isinstance(texts, (str, bytes, Mapping)):
+        raise TypeError(
+            f"texts must be a list or column of strings. Got {texts!r:.40}."
+        )
+    held: list[bytes] = []
+    size = 0
+    for row, text in enumerate(texts):
+        held.append(_encode(text, row))
+        size += len(held[-1])
+        if size >= CHUNK:
+            yield find_grams(held, analyzer, sizes)
+            held, size = [], 0
+    yield find_grams(held, analyzer, sizes)
+
+
+def find_grams(texts: list[bytes], analyzer: str, sizes: tuple[int, int]) -> Grams:
+    """Return the runs of so many words or characters of texts in UTF-8."""
+    # One buffer, with a blank before, between and behind the texts.
+    text = np.frombuffer(b" ".join([b"", *texts, b""]), np.uint8)
+    starts = np.cumsum([1, *(len(each) + 1 for each in texts)], dtype=np.int64)
+    begins, ends = np.empty((2, len(text) // 2 + 1), np.int64)
+    w_indptr, g_indptr = np.empty((2, len(starts)), np.int64)
+    n_words = words.find_words(text, starts, w_indptr, begins, ends)
+    n_starts = n_words if analyzer == "word" else len(text) + n_words
+    most = n_starts * (sizes[1] - sizes[0] + 1)
+    hashes, places = np.empty(most, np.uint64), np.empty((most, 2), np.int64)
+    write: Any = GRAMS[analyzer]
+    n = write(text, w_indptr, begins, ends, sizes, g_indptr, hashes, places)
+    return Grams(text, g_indptr, hashes[:n], places[:n])
+
+
+def plain(text: str) -> str:
+    """Return a text in lower case, each character spelt one way.
+
+    Where it is not ASCII, only the characters of words are left.
+
+    Examples
+    --------
+    >>> plain("« L'été »")
+    "  l'été  "
+    """
+    lower = text.lower()
+    if lower.isascii():
+        return lower
+    return NOT_A_WORD.sub(_blank, unicodedata.normalize("NFC", lower))
+
+
+def _encode(text: Any, row: int) -> bytes:
+    if not isinstance(text, str):
+        raise TypeError(f"texts must hold strings. Got {text!r:.40} at row {row}.")
+    try:
+        return plain(text).encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"texts must be valid Unicode. Got half a surrogate pair at row {row}."
+        ) from None
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Keep accents and vowel signs, parts of words, and surrogates, to be refused."""
+    kind = unicodedata.category(match[0])
+    return match[0] if kind[0] == "M" or kind == "Cs" else " "
 
 
 class Table(NamedTuple):
@@ -25,8 +117,8 @@ class Table(NamedTuple):
         n_slots = max(LEAST_SLOTS, 1 << (2 * room - 1).bit_length())
         wider = np.empty(n_slots // 2, np.uint64)
         wider[:n_known] = keys[:n_known]
-        slots = np.full(n_slots, -1, np.int32)
-        kernels.enter(wider, n_known, slots)
+        slots, numbers = np.full(n_slots, -1, np.int32), np.empty(n_known, np.int32)
+        kernels.number(wider[:n_known], slots, wider, 0, numbers)
         return cls(wider, slots)
 
     def look_up(self, hashes: Array) -> Array:
@@ -137,6 +229,8 @@ def count(indptr: Ints, numbers: Array, n_columns: int) -> CSR:
     x_indices = np.empty(len(numbers), np.int32)
     x_data = np.empty(len(numbers), np.float32)
     n = kernels.count(indptr, numbers, x_indptr, x_indices, x_data)
+    if n <= np.iinfo(np.int32).max:  # SciPy takes the wider type for both
+        x_indptr = x_indptr.astype(np.int32)
     # Copies, since the rest of the arrays is not needed.
     parts = x_data[:n].copy(), x_indices[:n].copy(), x_indptr
     return sp.csr_array(parts, shape=(len(indptr) - 1, n_columns))

@@ -54,7 +54,8 @@ class Lists(NamedTuple):
 def by_column(columns: Array, scores: Array, n_labels: int) -> CSR:
     """Return as many labels of each row, sorted, and their scores, as a CSR array."""
     indptr = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int32)
-    return Lists(indptr, columns.ravel(), scores.ravel()).csr(n_labels)
+    parts = scores.ravel(), columns.ravel(), indptr
+    return sp.csr_array(parts, shape=(len(columns), n_labels))
 
 
 def find_labelsets(Y: CSR) -> tuple[Array, Array, Array]:

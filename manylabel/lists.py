@@ -1,5 +1,7 @@
 """Some labels of each row."""
 
+from copy import copy
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -12,7 +14,8 @@ from manylabel._typing import CSR, Array, Bools, Singles
 class Lists(NamedTuple):
     """Some labels of each row, by column, and a number for each: a bare CSR array.
 
-    Making a ``csr_array`` takes as long as finding the labels of a row.
+    Making a ``csr_array`` takes as long as finding the labels of a row: a single row
+    is a copy of an empty one.
     """
 
     indptr: Array
@@ -21,8 +24,14 @@ class Lists(NamedTuple):
 
     def csr(self, n_labels: int) -> CSR:
         """Return them as a matrix."""
-        shape = (len(self.indptr) - 1, n_labels)
-        return sp.csr_array((self.values, self.labels, self.indptr), shape=shape)
+        if len(self.indptr) != 2:  # noqa: PLR2004 - not one row
+            shape = (len(self.indptr) - 1, n_labels)
+            return sp.csr_array((self.values, self.labels, self.indptr), shape=shape)
+        kind = np.promote_types(self.indptr.dtype, self.labels.dtype)
+        row = copy(_empty_row(n_labels))
+        row.indptr = self.indptr.astype(kind, copy=False)
+        row.indices, row.data = self.labels.astype(kind, copy=False), self.values
+        return row
 
     def dense(self, seen: Bools, others: Singles) -> Singles:
         """Return the numbers of all labels; ``others`` has those of labels not listed.
@@ -54,8 +63,12 @@ class Lists(NamedTuple):
 def by_column(columns: Array, scores: Array, n_labels: int) -> CSR:
     """Return as many labels of each row, sorted, and their scores, as a CSR array."""
     indptr = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int32)
-    parts = scores.ravel(), columns.ravel(), indptr
-    return sp.csr_array(parts, shape=(len(columns), n_labels))
+    return Lists(indptr, columns.ravel(), scores.ravel()).csr(n_labels)
+
+
+@lru_cache
+def _empty_row(n_labels: int) -> CSR:
+    return sp.csr_array((1, n_labels))
 
 
 def find_labelsets(Y: CSR) -> tuple[Array, Array, Array]:

@@ -5,7 +5,6 @@ from numbers import Integral
 from typing import Annotated, Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
@@ -317,21 +316,23 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         """Return the scores of the best labels; those not met have ``_others``."""
         if self.beam is not None:
             return self._listed(X, k, most=np.inf, shift=self.threshold_)
-        return self._listed(X, k, self._labels(X), most=1.0, shift=1.0)
+        given = self._annotator.annotate(X)[:2]
+        return self._listed(X, k, given, most=1.0, shift=1.0)
 
     def _listed(
-        self, X: CSR, k: int, given: CSR | None = None, *, most: float, shift: float
+        self, X: CSR, k: int, given: Any = None, *, most: float, shift: float
     ) -> Lists:
-        n_labels = len(self.classes_)
-        given = sp.csr_array((X.shape[0], n_labels)) if given is None else given
+        n_labels, n_rows = len(self.classes_), X.shape[0]
+        if given is None:
+            given = np.empty((n_rows, 1), np.int32), np.zeros(n_rows, np.int32)
         ranking = decoding.Ranking(
             *(int(self.beam or PATHS), self._only_leaves_count, min(k, n_labels)),
             *(self.gain_.astype(np.float32), np.float32(most)),
             *(TINY, np.float32(shift)),
         )
-        own = (part.astype(np.int64) for part in (given.indptr, given.indices))
-        rows = decoding.RankedRows(X.indptr, X.indices, X.data, *own)
-        return Lists(*decoding.best_scores(rows, self.tree_, ranking, X.shape[1]))
+        rows = decoding.RankedRows(X.indptr, X.indices, X.data, *given)
+        table = self._annotator.chains.table
+        return Lists(*decoding.best_scores(rows, self.tree_, ranking, table))
 
     def _others(self) -> Singles:
         """Return the scores of labels that no path meets: of seen ones, of the rest."""
@@ -351,9 +352,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         labels, n_labels, _ = self._annotator.annotate(X)
         given = np.arange(labels.shape[1]) < n_labels[:, None]
         indptr = np.concatenate([[0], np.cumsum(n_labels)])
-        columns = labels[given]
-        shape = (X.shape[0], len(self.classes_))
-        found = sp.csr_array((np.ones(len(columns), bool), columns, indptr), shape)
+        found = Lists(indptr, labels[given], given[given]).csr(len(self.classes_))
         found.sort_indices()
         return found
 

@@ -22,7 +22,7 @@ from manylabel._typing import (
 )
 from manylabel.base import ExplainedClassifier, cut
 from manylabel.explanation import Explanation, Ranked
-from manylabel.lists import Lists
+from manylabel.lists import Lists, by_column
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.holdout import FEWEST, hold_out
@@ -313,7 +313,10 @@ class ForestClassifier(ExplainedClassifier):
 
     def _topk(self, X: CSR, k: int) -> CSR:
         scores, others = self._listed(X, k, self.threshold_), _others(self.threshold_)
-        return scores.above(others[0]).best(k, self.seen_, others)
+        scores, shape = scores.above(others[0]), (X.shape[0], min(k, len(self.gain_)))
+        if len(scores.labels) < shape[0] * shape[1]:
+            return scores.best(k, self.seen_, others)
+        return by_column(scores.labels.reshape(shape), scores.values, len(self.gain_))
 
     def _listed(
         self, X: CSR, most: int, threshold: float = 0.0, gain: Floats | None = None
@@ -340,10 +343,8 @@ class ForestClassifier(ExplainedClassifier):
         return self._listed(X, len(self.gain_), self.threshold_)
 
     def _labels(self, X: CSR) -> CSR:
-        scores = self._listed_scores(X)
-        labels = scores._replace(values=scores.values > 0).csr(len(self.classes_))
-        labels.eliminate_zeros()
-        return labels
+        found = self._listed_scores(X).above(0)
+        return found._replace(values=found.values > 0).csr(len(self.classes_))
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         """Cut rows so that there is work for every thread; at least one chunk."""

@@ -14,6 +14,7 @@ import numpy as np
 from manylabel._kernels._jit import inner, kernel
 from manylabel._kernels.coding_tree.scores import score
 from manylabel._kernels.csr import stretch
+from manylabel._kernels.workspace import reused
 
 SHORT = 16  # weights that are read as soon as the places of one feature are found
 WINDOW = 512  # places of a chain whose scores are added up together
@@ -86,14 +87,17 @@ def annotate(x_indptr, x_indices, x_data, chains, labels, n_labels, n_decisions)
 
     A row goes to the first child if its score is above 0.
     """
-    n_selected = chains.c_indptr.shape[0] - 1
-    row = RowFeatures(
+    row, out = _make_row(len(chains.c_indptr) - 1), (labels, n_labels, n_decisions)
+    _annotate(x_indptr, x_indices, x_data, chains, row, out)
+
+
+@reused
+def _make_row(n_selected):
+    return RowFeatures(
         *(np.empty(n_selected, np.int64), np.empty(n_selected, np.float32)),
         *(np.zeros(n_selected, np.float32), np.empty(n_selected, np.int64)),
         np.empty(WINDOW),
     )
-    out = (labels, n_labels, n_decisions)
-    _annotate(x_indptr, x_indices, x_data, chains, row, out)
 
 
 @kernel

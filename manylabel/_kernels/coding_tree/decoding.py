@@ -14,6 +14,7 @@ from manylabel._kernels._jit import inner, kernel
 from manylabel._kernels.coding_tree.scores import score
 from manylabel._kernels.csr import stretch
 from manylabel._kernels.sorting import sort
+from manylabel._kernels.workspace import reused
 
 FEW = 8  # labels of a row that lists have room for at first
 FAINT = 1e-4  # a path less probable than this share of the best is left
@@ -25,8 +26,8 @@ class RankedRows(NamedTuple):
     x_indptr: Any
     x_indices: Any
     x_data: Any
-    given_indptr: Any
-    given_indices: Any
+    given: Any  # (n_rows, most) labels
+    n_given: Any  # (n_rows,)
 
 
 class Ranking(NamedTuple):
@@ -64,11 +65,21 @@ class Beam(NamedTuple):
     score: Any  # (n_labels,) of the labels met
     order: Any  # (k,) the best of them
     is_given: Any  # (n_labels,) False between rows
-    table: Any  # (n_features,) numbers of the features selected; -1 for others
     dense: Any  # (n_selected,) values of the row; 0 between rows
 
 
-def best_scores(rows, tree, ranking, n_features):
+@reused
+def _make_beam(width, n_labels, k, n_selected):
+    return Beam(
+        *(np.empty(3 * width, np.int64), np.empty(3 * width)),
+        *(np.empty(width, np.int64), np.zeros(n_labels)),
+        *(np.empty(n_labels, np.int64), np.empty(n_labels, np.float32)),
+        *(np.empty(k, np.int64), np.zeros(n_labels, np.bool_)),
+        np.zeros(n_selected, np.float32),
+    )
+
+
+def best_scores(rows, tree, ranking, table):
     """Return lists of labels that ``ranking.width`` paths at once meet, with scores.
 
     There are the ``k`` best, more if some score as much as the last of them. The chance
@@ -77,26 +88,19 @@ def best_scores(rows, tree, ranking, n_features):
     reached. ``tree`` is a record of nodes, parents before children: ``children``,
     ``intercept``, ``selected`` features, ``w_indptr``, ``w_indices`` (numbers within
     those selected) and ``w_data``, the labels fixed ``f_indptr`` and ``f_indices``,
-    ``slope`` and ``shift`` of the log-odds of the first child.
+    ``slope`` and ``shift`` of the log-odds of the first child. ``table`` has the
+    numbers of all features, -1 for those not selected.
     """
     n_rows, n_labels = rows.x_indptr.shape[0] - 1, ranking.gain.shape[0]
-    table = np.full(n_features, -1, np.int32)
-    table[tree.selected] = np.arange(len(tree.selected))
-    beam = Beam(
-        *(np.empty(3 * ranking.width, np.int64), np.empty(3 * ranking.width)),
-        *(np.empty(ranking.width, np.int64), np.zeros(n_labels)),
-        *(np.empty(n_labels, np.int64), np.empty(n_labels, np.float32)),
-        *(np.empty(ranking.k, np.int64), np.zeros(n_labels, np.bool_)),
-        *(table, np.zeros(len(tree.selected), np.float32)),
-    )
+    beam = _make_beam(ranking.width, n_labels, ranking.k, len(tree.selected))
     lists = LabelLists(np.zeros(n_rows + 1, np.int64), *_make_lists(FEW * n_rows))
-    done = _list_rows(rows, 0, tree, ranking, beam, lists)
+    done = _list_rows(rows, 0, tree, ranking, table, beam, lists)
     while done < n_rows:  # no room for the list of this row
         longer = _make_lists(2 * len(lists.labels) + n_labels)
         for old, new in zip(lists[1:], longer, strict=True):
             new[: len(old)] = old
         lists = LabelLists(lists.starts, *longer)
-        done = _list_rows(rows, done, tree, ranking, beam, lists)
+        done = _list_rows(rows, done, tree, ranking, table, beam, lists)
     used = lists.starts[-1]
     return lists.starts, lists.labels[:used].copy(), lists.scores[:used].copy()
 
@@ -106,9 +110,9 @@ def _make_lists(size):
 
 
 @kernel
-def _list_rows(rows, first, tree, ranking, beam, lists):
+def _list_rows(rows, first, tree, ranking, table, beam, lists):
     """List labels of the rows from ``first`` on; return the row that has no room."""
-    total, met, table, dense = beam.total, beam.met, beam.table, beam.dense
+    total, met, dense = beam.total, beam.met, beam.dense
     for i in range(first, rows.x_indptr.shape[0] - 1):
         for p in stretch(rows.x_indptr, i):
             number = table[np.uintp(rows.x_indices[p])]
@@ -138,8 +142,8 @@ def _list_rows(rows, first, tree, ranking, beam, lists):
 @inner
 def _score(i, n_met, scale, rows, ranking, beam):
     """Turn chances into scores; return how many labels have one, those given too."""
-    for p in stretch(rows.given_indptr, i):
-        label = rows.given_indices[p]
+    for p in range(np.int64(rows.n_given[i])):
+        label = rows.given[i, p]
         if beam.total[label] == 0.0 and not beam.is_given[label]:
             beam.met[n_met] = label
             n_met += 1
@@ -153,8 +157,8 @@ def _score(i, n_met, scale, rows, ranking, beam):
         else:
             score -= ranking.shift
         beam.total[label] = beam.score[n] = score
-    for p in stretch(rows.given_indptr, i):
-        beam.is_given[rows.given_indices[p]] = False
+    for p in range(np.int64(rows.n_given[i])):
+        beam.is_given[rows.given[i, p]] = False
     return n_met
 
 

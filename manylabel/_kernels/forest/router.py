@@ -13,6 +13,7 @@ from manylabel._kernels.csr import split_rows, stretch
 from manylabel._kernels.forest.quantization import lengthened
 from manylabel._kernels.sorting import sort
 from manylabel._kernels.topk import best_positions
+from manylabel._kernels.workspace import reused
 
 LABEL_BITS = np.int64(0xFFFFFFFF)
 
@@ -46,6 +47,7 @@ class Votes(NamedTuple):
     best: object  # (n_labels,) places of the best of these
 
 
+@reused
 def make_journey(n_rows, n_features):
     """Return what :func:`descend` needs."""
     rows, passed = np.empty((2, n_rows), np.int64)
@@ -54,6 +56,7 @@ def make_journey(n_rows, n_features):
     return Journey(dense, met, rows, score, passed, waiting)
 
 
+@reused
 def make_votes(n_labels):
     """Return what :func:`list_rows` needs."""
     met, rank, best = np.empty((3, n_labels), np.int64)

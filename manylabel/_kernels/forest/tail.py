@@ -13,6 +13,7 @@ import numpy as np
 from manylabel._kernels._jit import inner, kernel
 from manylabel._kernels.csr import stretch
 from manylabel._kernels.sorting import lower_bound
+from manylabel._kernels.workspace import reused
 
 # A column is scanned unless it is so many times as long as there are labels to find.
 SCANNED = 64
@@ -27,6 +28,7 @@ class Products(NamedTuple):
     total: Any  # (n_wide,) products; 0 between rows
 
 
+@reused
 def make_products(n_features, n_wide):
     """Return what :func:`multiply` needs."""
     wide, place = np.empty((2, n_wide), np.int64)

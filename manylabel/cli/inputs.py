@@ -197,10 +197,10 @@ class DataFile:
         import numpy as np
 
         from manylabel.data import Dataset
-        from manylabel.data.source import decode
+        from manylabel.data.source import MAX_LINE, decode
 
-        n_lines = 0
-        for lines in _lines_at_hand(sys.stdin.buffer):
+        n_lines, longest = 0, self.reading.max_line_bytes or MAX_LINE
+        for lines in _lines_at_hand(sys.stdin.buffer, longest):
             texts = []
             for number, line in enumerate(lines, n_lines + 1):
                 try:
@@ -212,11 +212,16 @@ class DataFile:
             yield Dataset(None, np.zeros((len(texts), 0)), texts=tuple(texts))
 
 
-def _lines_at_hand(stream: Any) -> Iterator[list[bytes]]:
+def _lines_at_hand(stream: Any, longest: int) -> Iterator[list[bytes]]:
     """Yield the lines that have come, without waiting for more."""
     pending = b""
     while piece := stream.read1(1 << 16):
         *lines, pending = (pending + piece).split(b"\n")
+        if len(pending) > longest:
+            raise DataError(
+                "standard-input",
+                f"expected lines of at most {longest:,} bytes, found a longer one.",
+            )
         if lines:
             yield lines
     if pending:

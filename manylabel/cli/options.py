@@ -69,6 +69,10 @@ SkipBadLines = Annotated[
         "--skip-bad-lines", help="Leave out lines that cannot be read, and count them."
     ),
 ]
+MaxLineBytes = Annotated[
+    int | None,
+    typer.Option(help="The longest line; 8 MB if not given.", min=1 << 17),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
 Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]
@@ -85,6 +89,7 @@ class Reading:
     labels_column: LabelsColumn = None
     label_separator: LabelSeparator = None
     skip_bad_lines: SkipBadLines = False
+    max_line_bytes: MaxLineBytes = None
 
 
 def reads(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

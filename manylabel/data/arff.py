@@ -12,7 +12,7 @@ import numpy as np
 from manylabel._kernels.parsing import cells as kernel
 from manylabel.data.dataset import Dataset
 from manylabel.data.reader import ReadOptions, RowReader, Rows
-from manylabel.data.source import Source, decode
+from manylabel.data.source import MAX_LINE, Source, decode
 from manylabel.data.sparse_rows import Scratch, row_tokens
 from manylabel.exceptions import DataError
 
@@ -29,6 +29,7 @@ NUMERIC = re.compile(r"(numeric|real|integer)\b", re.IGNORECASE)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 ENTRY = re.compile(r"(\d{1,9})\s+(.+)", re.DOTALL | re.ASCII)
 MISSING = "?"
+MAX_ATTRIBUTES = 1 << 20  # each takes some 250 bytes
 MAX_SINGLE = float(np.finfo(np.float32).max)
 
 OPTION_C = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})(?:\s|$)")
@@ -287,6 +288,8 @@ def read_header(source: Source) -> Header:
                 relation = unquote(found[1].strip())
             elif line.lower().startswith("@attribute"):
                 attribute = _attribute(line)
+                if len(attributes) == MAX_ATTRIBUTES:
+                    raise ValueError(f"expected at most {MAX_ATTRIBUTES:,} attributes.")
                 if attributes.setdefault(attribute.name, attribute) is not attribute:
                     raise ValueError(f"found attribute {attribute.name!r} twice.")
             elif line and not line.startswith("%"):
@@ -379,7 +382,9 @@ def _fitting(folder: Path, places: dict[str, int]) -> Iterator[Path]:
 def _label_names(path: Path) -> list[str]:
     """Return the names in all ``label`` elements, nested ones too."""
     with Source(path).open() as stream:
-        text = stream.read()
+        text = stream.read(MAX_LINE + 1)
+    if len(text) > MAX_LINE:
+        raise DataError(path, f"expected at most {MAX_LINE:,} bytes of XML.")
     try:
         elements = ElementTree.fromstring(text).iter()
     except (ElementTree.ParseError, ValueError, LookupError) as error:

@@ -13,7 +13,7 @@ from manylabel.data.arff import OPTION_C, MekaReader, MulanReader
 from manylabel.data.dataset import Dataset
 from manylabel.data.reader import Reader, ReadOptions, check_options
 from manylabel.data.records import RecordReader
-from manylabel.data.source import Source, suffix
+from manylabel.data.source import BLOCK, Source, suffix
 from manylabel.data.sparse_rows import HEADER, SvmlightReader, XCReader
 from manylabel.data.text_files import (
     CsvReader,
@@ -85,6 +85,10 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
     skip_bad_lines : bool, default=False
         Whether to leave bad lines out and warn ``SkippedLines`` with their number and
         the first few errors, in place of raising DataError at the first.
+    max_line_bytes : int or None, default=None
+        The longest line, and the longest record of a table whose quoted fields hold
+        line ends; None is 2**23, 8 MB. A longer one raises DataError, so that a file
+        that somebody sends cannot fill the memory.
 
     Returns
     -------
@@ -169,7 +173,10 @@ def iter_chunks(
 
 def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader[Any]:
     """Choose the reader of a file and hand it the options."""
-    source = Source(path)
+    longest = options.get("max_line_bytes")
+    if longest is not None:
+        check_scalar(longest, "max_line_bytes", Integral, min_val=BLOCK)
+    source = Source(path, longest)
     if not source.head.strip():
         raise DataError(source.path, "expected data, found an empty file.")
     format = options.get("format") or tell_format(source)

@@ -20,7 +20,9 @@ Names: TypeAlias = Sequence[str] | str | os.PathLike[str]
 Group = TypeVar("Group")  # rows without columns, as a reader has them
 
 MAX_COLUMNS = 2**31 - 1  # columns are numbered by int32
-ALWAYS = frozenset({"format", "skip_bad_lines"})  # taken by all formats
+ALWAYS = frozenset(
+    {"format", "skip_bad_lines", "max_line_bytes"}
+)  # taken by all formats
 N_SHOWN = 5  # bad lines in a warning
 
 
@@ -45,6 +47,7 @@ class ReadOptions(TypedDict, total=False):
     labels_column: str | Literal[False] | None
     label_separator: str | None
     skip_bad_lines: bool | None
+    max_line_bytes: int | None
 
 
 class Reader(ABC, Generic[Group]):

@@ -14,6 +14,8 @@ HEAD = 1 << 16
 BLOCK = 1 << 17
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
+# JSON takes up to 24 times as much memory as text: 200 MB for the longest line.
+MAX_LINE = 1 << 23
 
 
 class Source:
@@ -24,6 +26,8 @@ class Source:
     path : str or path-like
         The file. A missing or unreadable one raises OSError; a folder, and a pipe,
         which could be read only once, raise DataError.
+    max_line_bytes : int, default=2**23
+        The longest line; a longer one raises DataError before it fills the memory.
 
     Attributes
     ----------
@@ -35,8 +39,11 @@ class Source:
         Whether the file is compressed.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], max_line_bytes: int | None = None
+    ) -> None:
         self.path = Path(path)
+        self.max_line_bytes = MAX_LINE if max_line_bytes is None else max_line_bytes
         if self.path.is_dir():
             raise DataError(self.path, "expected a file, found a folder.")
         if self.path.exists() and not self.path.is_file():
@@ -73,13 +80,19 @@ class Source:
         Each block ends with a newline; one is added where the file ends without.
         """
         with self.open() as stream:
-            stream.read(self._start + offset)
+            line = 1 + stream.read(self._start + offset).count(b"\n")
             pending: list[bytes] = []
+            size = 0  # of the line so far
             while piece := stream.read(BLOCK):
                 cut = piece.rfind(b"\n") + 1
+                size += piece.find(b"\n") if cut else len(piece)
+                if size > self.max_line_bytes:
+                    raise self.too_long(line)
                 if cut:
+                    line += piece.count(b"\n")
                     yield b"".join((*pending, piece[:cut]))
                     pending.clear()
+                    size = len(piece) - cut
                 pending.append(piece[cut:])
             if last := b"".join(pending):
                 yield last + b"\n"
@@ -88,6 +101,15 @@ class Source:
         """Yield the lines, each without its newline."""
         for block in self.blocks():
             yield from block[:-1].split(b"\n")
+
+    def too_long(self, line: int | None = None) -> DataError:
+        """Return the error of a line, or a record, that is longer than it may be."""
+        return DataError(
+            self.path,
+            f"expected lines of at most {self.max_line_bytes:,} bytes, found a longer "
+            "one: max_line_bytes says how long they may be.",
+            line,
+        )
 
 
 def suffix(path: Path) -> str:

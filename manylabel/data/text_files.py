@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from io import StringIO
 from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
@@ -14,7 +15,6 @@ from manylabel.exceptions import DataError, MissingExtra
 
 ARROW_BUFFER = 1 << 16
 BATCH = 256  # rows of a Parquet file in memory
-MAX_QUOTED = 1 << 24  # characters, so that a lost quote does not fill the memory
 SEPARATOR = ","  # of labels in one field
 DELIMITERS = (("tsv", "\t"), ("csv", ","), ("csv", ";"))
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
@@ -141,7 +141,11 @@ class TableReader(RecordReader):
         if '"' not in text:
             return text.split(self.delimiter)
         more = (_text(line) for _, line in self._lines)
-        return _quoted_fields(text, more, self.delimiter)
+        try:
+            longest = self.source.max_line_bytes
+            return _quoted_fields(text, more, self.delimiter, longest)
+        except OverflowError:
+            raise ValueError(self.source.too_long().reason) from None
 
 
 class CsvReader(TableReader):
@@ -224,12 +228,17 @@ def _text(line: bytes) -> str:
     return decode(line).removesuffix("\r")
 
 
-def _quoted_fields(line: str, more: Iterator[str], delimiter: str) -> list[str]:
-    """Split a record of which some fields may stand in quotes."""
+def _quoted_fields(
+    line: str, more: Iterator[str], delimiter: str, longest: int
+) -> list[str]:
+    """Split a record of which some fields may stand in quotes.
+
+    Raises OverflowError if a field takes more letters than ``longest``.
+    """
     fields, start = [], 0
     while True:
         if line.startswith('"', start):
-            field, line, end = _unquoted(line, start + 1, more)
+            field, line, end = _unquoted(line, start + 1, more, longest)
             if end < len(line) and line[end] != delimiter:
                 raise ValueError(
                     f"expected {delimiter!r} or the end of the line after the closing "
@@ -245,22 +254,23 @@ def _quoted_fields(line: str, more: Iterator[str], delimiter: str) -> list[str]:
         start = end + 1
 
 
-def _unquoted(line: str, start: int, more: Iterator[str]) -> tuple[str, str, int]:
+def _unquoted(
+    line: str, start: int, more: Iterator[str], longest: int
+) -> tuple[str, str, int]:
     """Return what the quotes hold, the line that closes them, and where it goes on."""
-    parts: list[str] = []
-    size = 0
+    field = StringIO()  # a list would take fifty bytes for each line
     while True:
         end = line.find('"', start)
         if line.startswith('""', end) and end >= 0:
-            parts.append(line[start : end + 1])
+            field.write(line[start : end + 1])
             start = end + 2
         elif end >= 0:
-            return "".join((*parts, line[start:end])), line, end + 1
+            field.write(line[start:end])
+            return field.getvalue(), line, end + 1
         else:
-            parts.append(f"{line[start:]}\n")
-            size += len(parts[-1])
-            if size > MAX_QUOTED:
-                raise ValueError(f"expected a quote to close in {MAX_QUOTED} letters.")
+            field.write(f"{line[start:]}\n")
+            if field.tell() > longest:
+                raise OverflowError
             start, following = 0, next(more, None)
             if following is None:
                 raise ValueError("expected a closing quote, found the end of the file.")

@@ -186,6 +186,6 @@ def test_a_damaged_gzip_is_no_bad_line(put):
 def test_a_lost_quote_does_not_fill_the_memory(put):
     path = put('text,labels\n"a,x\n' + ("b" * 10**6 + ",x\n") * 17, "a.csv")
     with pytest.raises(
-        DataError, match="line 2: expected a quote to close in 16777216"
+        DataError, match="line 2: expected lines of at most 8,388,608 bytes"
     ):
         read(path)

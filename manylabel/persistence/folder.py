@@ -1,8 +1,9 @@
-"""A folder that is replaced as a whole: one manifest and the arrays file it names.
+"""Saving an estimator to a folder and reading it back.
 
-The arrays go to a file of their own, named after their content. Renaming the manifest
-over the old one is the instant at which the new model replaces the old; only then is
-the old arrays file removed. So a reader finds one or the other, whenever it looks.
+A folder is replaced as a whole: one manifest and the arrays file that it names. The
+arrays go to a file of their own, named after their content. Renaming the manifest over
+the old one is the instant at which the new model replaces the old; only then is the old
+arrays file removed. So a reader finds one or the other, whenever it looks.
 """
 
 import hashlib
@@ -18,8 +19,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from manylabel._typing import Array
+from manylabel._version import __version__
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence import tensors
+from manylabel.persistence.state import describe, rebuild, section
 
 try:
     import fcntl
@@ -30,6 +33,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 ARRAYS = re.compile(r"arrays-[0-9a-f]{16}\.safetensors")
 DRAFT = ".draft-"  # begins the name of a file that is being written
+OURS = re.compile(rf"{MANIFEST}|{ARRAYS.pattern}|{DRAFT}.*", re.DOTALL)
 FIELDS = {
     "format": int,
     "manylabel": str,
@@ -41,6 +45,96 @@ FIELDS = {
     "arrays_sha256": str,
     "sha256": str,
 }
+
+
+def save(estimator: Any, path: str | Path) -> None:
+    """Write an estimator to a folder, replacing a model that is there.
+
+    Whatever interrupts it, the folder holds the old model or the new one, whole.
+
+    Parameters
+    ----------
+    estimator : estimator of this package
+        Its parameters and what it has learnt are written.
+    path : str or Path
+        The folder; made if missing, in a folder that exists.
+
+    Raises
+    ------
+    TypeError
+        If a parameter or attribute is something a folder cannot hold, such as a
+        function; nothing is written.
+    ArchiveError
+        If the folder cannot be written, or holds something other than a model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import manylabel as ml
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(ml.Propensity(a=0.6, b=2.6), f"{folder}/model")
+    ...     load(f"{folder}/model")
+    Propensity(a=0.6, b=2.6)
+    """
+    folder = Path(path)
+    facts, arrays = describe(estimator)
+    manifest = {"manylabel": __version__, **facts, "arrays": tensors.describe(arrays)}
+    try:
+        replace(folder, manifest, arrays)
+    except OSError as error:
+        reason = f"the model cannot be written: {error.strerror or error}."
+        raise ArchiveError(folder, reason) from error
+
+
+def load(path: str | Path, *, mmap: bool = False) -> Any:
+    """Read an estimator from a folder; no code of the folder is run.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder that :func:`save` wrote.
+    mmap : bool, default=False
+        Map the arrays into memory, so that processes share one copy; what is written
+        to them stays out of the file. The checksum is verified either way.
+
+    Returns
+    -------
+    estimator
+        Of the class, with the parameters and the learnt state that were saved.
+
+    Raises
+    ------
+    ArchiveError
+        If the folder is missing, damaged, foreign or too new.
+
+    Examples
+    --------
+    >>> load("no-such-folder")
+    Traceback (most recent call last):
+    manylabel.exceptions.ArchiveError: no-such-folder: there is no such model folder.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ArchiveError(folder, "there is no such model folder.")
+    try:
+        manifest, arrays = read(folder, mmap=mmap)
+    except OSError as error:
+        reason = f"the model cannot be read: {error.strerror or error}."
+        raise ArchiveError(folder, reason) from error
+    params = manifest["params"] | section(arrays, "params/")
+    state = manifest["state"] | section(arrays, "state/")
+    try:
+        return rebuild(manifest["class"], params, state)
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
+        # The checksums hold, so it was written so: by hand or by another version.
+        reason = f"the folder does not describe a model: {error}."
+        raise ArchiveError(folder, reason) from error
 
 
 def replace(
@@ -129,39 +223,31 @@ def _locked(place: str) -> int:
 
 def refuse_foreign(folder: Path) -> None:
     """Refuse a folder with files in it that are not a model's."""
-    names = set(os.listdir(folder))
+    names = os.listdir(folder)
     if MANIFEST in names:
         ours = b'"manylabel"' in (folder / MANIFEST).read_bytes()
     else:  # empty, being written, or left by a crash
-        ours = all(map(_is_ours, names))
+        ours = all(map(OURS.fullmatch, names))
     if not ours:
         raise ArchiveError(folder, "this folder holds other files than a model's.")
 
 
 def _ours(folder: Path) -> set[str]:
     """Return the names in the folder that this module gave."""
-    return set(filter(_is_ours, os.listdir(folder)))
-
-
-def _is_ours(name: str) -> bool:
-    return bool(name == MANIFEST or ARRAYS.fullmatch(name) or name.startswith(DRAFT))
+    return set(filter(OURS.fullmatch, os.listdir(folder)))
 
 
 def _sweep(folder: Path, arrays_file: str, before: set[str]) -> None:
     """Drop the old arrays if the new manifest stands, else whatever is new."""
     # What the folder itself says is right whenever an interrupt came.
-    stands = _named(folder) == arrays_file
+    try:
+        named = json.loads((folder / MANIFEST).read_bytes())["arrays_file"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        named = None
+    stands = named == arrays_file
     for name in _ours(folder) - ({MANIFEST, arrays_file} if stands else before):
         with suppress(OSError):
             (folder / name).unlink()
-
-
-def _named(folder: Path) -> str | None:
-    """Return the arrays file that the manifest names, if it can be read."""
-    try:
-        return str(json.loads((folder / MANIFEST).read_bytes())["arrays_file"])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return None
 
 
 @contextmanager

@@ -225,13 +225,16 @@ class FiniteHalves:
 class Matrix(Field):
     """A CSR array of one of some types and of a shape, its columns sorted, finite."""
 
+    def __init__(self, dtypes: str, shape: str) -> None:
+        super().__init__(dtypes, shape)
+        self._values = Field(dtypes, "n_values", Finite())
+
     def check(self, name: str, array: Any, record: Any, sizes: Sizes) -> None:
         """Raise ValueError if the matrix is not as declared."""
         if not sp.issparse(array):
             raise ValueError(f"{name} must be a sparse array.")
         self._check_shape(name, array.shape, sizes)
-        kind = Field(" ".join(map(str, self.dtypes)), f"{name} values", Finite())
-        kind.check(name, array.data, record, {})
+        self._values.check(name, array.data, record, {})
         if not array.has_canonical_format:
             raise ValueError(f"{name} must have sorted columns.")
 
@@ -287,11 +290,3 @@ def check_part(owner: Any, field: str, name: str, sizes: Sizes) -> None:
         check(value, name, sizes)
     else:
         declared.check(name, value, owner, sizes)
-
-
-def build(kind: Any, parts: Mapping[str, Any], name: str) -> Any:
-    """Return a record of its parts, which may be in any order, or raise ValueError."""
-    for field in sorted(set(kind._fields) ^ parts.keys()):
-        trouble = "unknown" if field in parts else "missing"
-        raise ValueError(f"{name}.{field} is {trouble}")
-    return kind(**parts)

@@ -86,13 +86,32 @@ def unflatten(state: Mapping[str, Any], kind: type | None = None) -> dict[str, A
     }
 
 
-def class_name(estimator: Any) -> str:
-    """Return the public name of the estimator's class, or raise TypeError."""
+def describe(estimator: Any) -> tuple[Flat, dict[str, Array]]:
+    """Return class, parameters and state of an estimator as JSON, and its arrays.
+
+    The arrays are named ``params/*`` and ``state/*``. What is no estimator of this
+    package, or holds what cannot be saved, raises TypeError.
+    """
     if not _is_ours(estimator):
         raise TypeError(
             f"Only an estimator of manylabel can be saved. Got {_kind(estimator)}."
         )
-    return type(estimator).__name__
+    facts: Flat = {"class": type(estimator).__name__}
+    arrays: dict[str, Array] = {}
+    sections = {"params": estimator.get_params(deep=False), "state": learnt(estimator)}
+    for name, values in sections.items():
+        facts[name] = {}
+        for part, value in sorted(flatten(values).items()):
+            if isinstance(value, np.ndarray):
+                arrays[f"{name}/{part}"] = value
+            else:
+                facts[name][part] = value
+    return facts, arrays
+
+
+def section(parts: Mapping[str, Any], prefix: str) -> Flat:
+    """Return the parts whose names begin with a prefix, without it."""
+    return {k.removeprefix(prefix): v for k, v in parts.items() if k.startswith(prefix)}
 
 
 def learnt(estimator: Any) -> dict[str, Any]:
@@ -109,6 +128,8 @@ def rebuild(name: str, params: Mapping[str, Any], state: Mapping[str, Any]) -> A
     Raises ValueError when they do not fit together.
     """
     cls = _public_class(name)
+    if cls is None:
+        raise ValueError(f"manylabel has no estimator {name!r}")
     given, known = unflatten(params), inspect.signature(cls).parameters
     for odd in sorted(given.keys() ^ known.keys()):
         trouble = "unknown" if odd in given else "missing"
@@ -139,7 +160,7 @@ def _spell(name: str, value: Any) -> Flat:
     if isinstance(value, dict):
         return {f"{name.removesuffix('.dict')}.dict": _plain(name, value)}
     if _is_ours(value):
-        parts = {"class": class_name(value)}
+        parts = {"class": type(value).__name__}
         parts |= _prefixed("params", value.get_params(deep=False))
         parts |= _prefixed("state", learnt(value))
         return flatten(_prefixed(name, parts))
@@ -147,7 +168,7 @@ def _spell(name: str, value: Any) -> Flat:
 
 
 def _spell_array(name: str, array: Array) -> Flat:
-    if tensors.can_hold(array):
+    if array.dtype.newbyteorder("<") in tensors.CODES:
         return {name: array}
     items = array.tolist() if array.ndim == 1 else [array]
     if not all(isinstance(item, str) for item in items):
@@ -189,7 +210,7 @@ def _read(name: str, parts: Flat) -> Any:
             matrix.check_format(full_check=True)
             return matrix
         case {"class": cls}:
-            return rebuild(cls, _part(parts, "params"), _part(parts, "state"))
+            return rebuild(cls, section(parts, "params."), section(parts, "state."))
         case {"many": "list" | "tuple" as kind, **rest}:
             items = [item for _, item in sorted(unflatten(rest).items(), key=_number)]
             return items if kind == "list" else tuple(items)
@@ -199,7 +220,11 @@ def _read(name: str, parts: Flat) -> Any:
 def _read_record(name: str, parts: Flat, kind: Any) -> Any:
     if "" in parts:
         raise ValueError(f"{name} must be spelt in parts")
-    return records.build(kind, unflatten(parts, kind), name)
+    values = unflatten(parts, kind)
+    for field in sorted(set(kind._fields) ^ values.keys()):
+        trouble = "unknown" if field in values else "missing"
+        raise ValueError(f"{name}.{field} is {trouble}")
+    return kind(**values)
 
 
 def _number(entry: tuple[str, Any]) -> int:
@@ -210,14 +235,8 @@ def _prefixed(prefix: str, parts: Mapping[str, Any]) -> Flat:
     return {f"{prefix}.{key}": value for key, value in parts.items()}
 
 
-def _part(parts: Flat, prefix: str) -> Flat:
-    """Return the parts that ``_prefixed`` marked with ``prefix``, without it."""
-    start = prefix + "."
-    return {k.removeprefix(start): v for k, v in parts.items() if k.startswith(start)}
-
-
 def _public_class(name: str) -> Any:
-    """Return an estimator class of this package by its public name.
+    """Return an estimator class of this package by its public name; None is no such.
 
     A folder is data: it can name a public estimator and nothing else, so loading runs
     no code but the constructors of our own classes. The package is imported by name
@@ -225,17 +244,12 @@ def _public_class(name: str) -> Any:
     """
     package = importlib.import_module("manylabel")
     found = getattr(package, name) if name in package.__all__ else None
-    if not inspect.isclass(found) or not hasattr(found, "get_params"):
-        raise ValueError(f"manylabel has no estimator {name!r}")
-    return found
+    return found if inspect.isclass(found) and hasattr(found, "get_params") else None
 
 
 def _is_ours(value: Any) -> bool:
     """Return whether ``value`` is an estimator that ``_public_class`` would find."""
-    try:
-        return _public_class(type(value).__name__) is type(value)
-    except ValueError:
-        return False
+    return _public_class(type(value).__name__) is type(value)
 
 
 def _kind(value: Any) -> str:

@@ -8,7 +8,6 @@ check that each reads what the other wrote.
 import hashlib
 import json
 from collections.abc import Mapping
-from itertools import chain
 from math import prod
 from typing import Any, BinaryIO
 
@@ -35,11 +34,6 @@ CODES = {dtype: code for code, dtype in DTYPES.items()}
 LENGTH = 8  # bytes that give the header's length
 
 
-def can_hold(array: Array) -> bool:
-    """Return whether the format has the array's type."""
-    return array.dtype.newbyteorder("<") in CODES
-
-
 def describe(arrays: Mapping[str, Array]) -> dict[str, dict[str, Any]]:
     """Return the type and shape of each array, by name."""
     return {
@@ -64,11 +58,15 @@ def write(file: BinaryIO, arrays: Mapping[str, Array]) -> str:
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % LENGTH)
 
-    digest = hashlib.sha256()
-    head: list[bytes | memoryview] = [len(text).to_bytes(LENGTH, "little"), text]
-    for part in chain(head, (_bytes(arrays[name]) for name in names)):
-        file.write(part)
-        digest.update(part)
+    head = len(text).to_bytes(LENGTH, "little") + text
+    file.write(head)
+    digest = hashlib.sha256(head)
+    for array in map(arrays.__getitem__, names):
+        # In C order and little endian: a view where they are.
+        plain = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+        content = plain.reshape(-1).view(np.uint8).data
+        file.write(content)
+        digest.update(content)
     return digest.hexdigest()
 
 
@@ -102,9 +100,3 @@ def _view(data: NDArray[np.uint8], entry: Any) -> Array:
                 if end - begin == prod(shape) * dtype.itemsize:
                     return data[begin:end].view(dtype).reshape(shape)
     raise ValueError(f"the header has a wrong entry, {entry!r}")
-
-
-def _bytes(array: Array) -> memoryview:
-    """Return the array's bytes, in C order and little endian; a view where they are."""
-    array = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
-    return array.reshape(-1).view(np.uint8).data

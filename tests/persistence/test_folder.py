@@ -13,7 +13,7 @@ import pytest
 
 from manylabel import Propensity
 from manylabel.exceptions import ArchiveError
-from manylabel.persistence import archive, folder, load, save, tensors
+from manylabel.persistence import folder, load, save, tensors
 
 resource = pytest.importorskip("resource", reason="limits files as a full disk does")
 OLD, NEW = (Propensity.given(np.full(3_000, p)) for p in (0.25, 0.75))
@@ -102,7 +102,7 @@ def test_a_full_disk_leaves_the_old_model(tmp_path, size, fresh):
 
 @pytest.mark.filterwarnings("ignore:unclosed file", "ignore:Exception ignored")
 def test_ctrl_c_at_any_line_leaves_a_whole_model(tmp_path):
-    files = {module.__file__ for module in (archive, folder, tensors)}
+    files = {module.__file__ for module in (folder, tensors)}
     path = tmp_path / "model"
     outcomes = []
     for target in itertools.count(1):

@@ -106,22 +106,11 @@ def telling_of_kernels() -> Iterator[None]:
             noted = True
             note(f"note: {COMPILING}.")
 
-    with compilation.watching(tell):
+    compilation.watchers.append(tell)
+    try:
         yield
-
-
-@contextmanager
-def working(what: str, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show that work goes on, and count rows done."""
-    done = 0
-    with status(what, quiet=quiet) as show:
-
-        def advance(n_rows: int) -> None:
-            nonlocal done
-            done += n_rows
-            show(f"{done:,} rows")
-
-        yield advance
+    finally:
+        compilation.watchers.remove(tell)
 
 
 @contextmanager
@@ -145,10 +134,12 @@ def fitting(what: str) -> Iterator[None]:
 
 def track(chunks: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T]:
     """Yield chunks and count their rows for whoever watches."""
-    with working(what, quiet=quiet) as advance:
+    n_rows = 0
+    with status(what, quiet=quiet) as show:
         for chunk in chunks:
             yield chunk
-            advance(len(chunk))
+            n_rows += len(chunk)
+            show(f"{n_rows:,} rows")
 
 
 @contextmanager

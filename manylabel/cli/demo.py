@@ -4,7 +4,7 @@ import time
 from typing import Any, TypeAlias
 
 from manylabel.cli import options
-from manylabel.cli.console import percent, print_json, print_table, say, working
+from manylabel.cli.console import percent, print_json, print_table, say, status
 
 N_ROWS, K = 20_000, 3
 # A law under which frequent labels are nearly always recorded and rare ones seldom,
@@ -26,7 +26,7 @@ def demo(seed: options.Seed = 0, json: options.Json = False) -> None:
     Example: manylabel demo --seed 1
     """
     start = time.perf_counter()
-    with working("Making a corpus, training and judging"):
+    with status("Making a corpus, training and judging"):
         corpus, table = _judge(seed)
     hidden = 1 - corpus.Y.nnz / corpus.complete.nnz
     choices = {column: _best(table, column) for column in (RECORDED, ESTIMATED, TRUE)}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import print_json, say, track, working
+from manylabel.cli.console import print_json, say, status, track
 from manylabel.cli.figures import (
     figures_of,
     show_comparison,
@@ -157,7 +157,7 @@ def _tell(
     first, *others = evaluations
     title = f"{about['rows']:,} rows of {about['data']}"
     if others:
-        with working("Drawing rows again"):
+        with status("Drawing rows again"):
             found = Comparison.of(
                 evaluations, n_resamples=N_RESAMPLES, random_state=seed
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import fitting, note, print_json, print_table, working
+from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make, name_of
 from manylabel.cli.tuning import check_tuning, search
@@ -119,7 +119,7 @@ def fit(
 
 
 def _read(file: DataFile) -> "Dataset":
-    with working(f"Reading {file.given}"):
+    with status(f"Reading {file.given}"):
         data = file.read()
     if not data.n_labels:
         raise file.fault(f"expected labels, found none in {len(data):,} rows.")

@@ -114,7 +114,7 @@ class DataFile:
 
     @cached_property
     def _format(self) -> str:
-        from manylabel.data.formats import holds_texts, tell_format
+        from manylabel.data.formats import TEXTS, tell_format
         from manylabel.data.source import Source
 
         if self.reading.from_ or not self.textual:
@@ -123,7 +123,7 @@ class DataFile:
             found = tell_format(Source(self.path))
         except DataError:
             return "lines"
-        if holds_texts(found):
+        if found in TEXTS:
             return found
         note_once(
             f"note: {self.path}: looks like {found}, but is read as a text a line."

@@ -10,16 +10,15 @@ import typer
 
 from manylabel._version import __version__
 from manylabel.cli import console
-from manylabel.cli.config import configurable
 from manylabel.cli.convert import convert
-from manylabel.cli.deferral import defer
 from manylabel.cli.demo import demo
 from manylabel.cli.describe import describe
 from manylabel.cli.evaluate import evaluate
 from manylabel.cli.explain import explain
 from manylabel.cli.fit import fit
-from manylabel.cli.interrupts import Interrupts
+from manylabel.cli.options import configurable
 from manylabel.cli.predict import predict
+from manylabel.cli.process import Interrupts, defer
 from manylabel.cli.start import INTERRUPTED
 from manylabel.cli.stream import stream
 from manylabel.cli.thresholds import thresholds
@@ -67,9 +66,14 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _answer(arguments: list[str]) -> int:
-    """Return the exit status of a verb; say what was wrong with its input."""
+    """Run a verb and return its exit status; say what was wrong with its input."""
     try:
-        return _invoke(arguments)
+        with warnings.catch_warnings(), console.telling_of_kernels():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = console.note_warning
+            status = app(args=arguments, prog_name="manylabel", standalone_mode=False)
+        sys.stdout.flush()
+        return status or 0
     except UsageError as error:
         return _refuse(_usage(error))
     except BrokenPipeError:
@@ -103,16 +107,6 @@ def manylabel(
     ] = False,
 ) -> None:
     """Learn and judge labels that are many, missing, unequal and arriving."""
-
-
-def _invoke(arguments: list[str]) -> int:
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = console.note_warning
-        with console.telling_of_kernels():
-            status = app(args=arguments, prog_name="manylabel", standalone_mode=False)
-    sys.stdout.flush()
-    return status or 0
 
 
 def _refuse(sentence: str) -> int:

@@ -10,8 +10,8 @@ import typer
 
 from manylabel.cli import options
 from manylabel.cli.console import ESCAPES, STANDARD, output, track
-from manylabel.cli.deferral import starting
 from manylabel.cli.inputs import DataFile
+from manylabel.cli.process import starting
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset

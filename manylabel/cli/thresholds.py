@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import percent, print_json, say, working
+from manylabel.cli.console import percent, print_json, say, status
 from manylabel.cli.inputs import DataFile
 
 Data = Annotated[
@@ -47,7 +47,7 @@ def thresholds(
     from manylabel.text import Tagger
 
     tagger, file = Tagger.load(model), DataFile(data, reading)
-    with working(f"Reading {data}"):
+    with status(f"Reading {data}"):
         rows = file.read_for(tagger)
     tagger.choose_thresholds(rows, per_label=per_label, **_goal(target))
     _, Y, _, given = tagger.judge(rows)

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from manylabel.cli import options
-from manylabel.cli.console import print_json, say, working
+from manylabel.cli.console import print_json, say, status
 
 MANY_ROWS = 10_000
 ARFF = """@relation 'tiny: -C 1'
@@ -25,7 +25,7 @@ def warmup(json: options.Json = False) -> None:
     Example: manylabel warmup
     """
     start = time.perf_counter()
-    with working("Compiling"), TemporaryDirectory() as folder:
+    with status("Compiling"), TemporaryDirectory() as folder:
         _read_and_write(Path(folder))
         _learn_and_judge()
         _tag()

@@ -38,6 +38,8 @@ READERS: Mapping[str, type[Reader[Any]]] = {
     "libmultilabel": LibMultiLabelReader,
     "lines": LinesReader,
 }
+# Formats of texts, not of features.
+TEXTS = {name for name, kind in READERS.items() if issubclass(kind, RecordReader)}
 TABLES = {".csv": "csv", ".tsv": "tsv"}
 PARQUET_MAGIC = b"PAR1"
 RELATION = re.compile(rb"^[ \t]*+@relation\b.*$", re.IGNORECASE | re.MULTILINE)
@@ -183,11 +185,6 @@ def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader[An
     _validation.choice(format, "format", READERS)
     check_options(options, format, READERS[format].OPTIONS)
     return READERS[format](source, options)
-
-
-def holds_texts(format: str) -> bool:
-    """Return whether files of a format hold texts, not features."""
-    return format in READERS and issubclass(READERS[format], RecordReader)
 
 
 def tell_format(source: Source) -> str:

@@ -14,7 +14,7 @@ HEAVY = {
 def output(code):
     start = """
 import gc, sys
-from manylabel.cli.deferral import defer, starting
+from manylabel.cli.process import defer, starting
 from manylabel.cli.main import UNUSED
 defer(*UNUSED)
 """

@@ -3,6 +3,7 @@
 import inspect
 import math
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 ONLINE = {
@@ -44,8 +45,15 @@ def make(
         if name not in among:
             known = ", ".join(among)
             raise ValueError(f"--learner must be one of {known}. Got {name!r}.")
-    classes = [_class(among[name]) for name in names]
-    defaults = [_defaults(kind) for kind in classes]
+    package = import_module("manylabel")  # loads what is asked for
+    classes = [getattr(package, among[name]) for name in names]
+    defaults = [
+        {
+            name: each.default
+            for name, each in inspect.signature(kind).parameters.items()
+        }
+        for kind in classes
+    ]
     texts = dict(map(_split, settings or ()))
     _check_known(texts, names, defaults)
     return [
@@ -65,19 +73,6 @@ def name_of(learner: Any) -> str:
     """Return the name of a learner on the command line."""
     kind = type(learner).__name__
     return next(name for name, known in LEARNERS.items() if known == kind)
-
-
-def _class(kind: str) -> Any:
-    from manylabel import baselines, blend, budget, online, trees
-
-    homes = (baselines, blend, budget, online, trees)
-    home = next(module for module in homes if kind in module.__all__)
-    return getattr(home, kind)
-
-
-def _defaults(kind: type) -> dict[str, Any]:
-    parameters = inspect.signature(kind).parameters.items()
-    return {name: parameter.default for name, parameter in parameters}
 
 
 def _split(setting: str) -> tuple[str, str]:

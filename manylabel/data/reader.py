@@ -192,11 +192,12 @@ class Rows:
 
     def features(self, n_features: int) -> CSR:
         """Return the features as a CSR array."""
-        return _csr(self.x_data, self.x_indices, self.x_indptr, n_features)
+        return make_csr(self.x_data, self.x_indices, self.x_indptr, n_features)
 
     def labels(self, n_labels: int) -> CSR:
         """Return the labels as a CSR array of ones."""
-        return label_matrix(self.y_indptr, self.y_indices, n_labels)
+        ones = np.ones(len(self.y_indices), np.float32)
+        return make_csr(ones, self.y_indices, self.y_indptr, n_labels)
 
 
 class RowReader(Reader[Rows]):
@@ -252,12 +253,8 @@ class RowBuffer:
         )
 
 
-def label_matrix(indptr: Array, columns: Array, n_labels: int) -> CSR:
-    """Return labels, given as the columns of each row, as a CSR array of ones."""
-    return _csr(np.ones(len(columns), np.float32), columns, indptr, n_labels)
-
-
-def _csr(data: Array, indices: Array, indptr: Array, n_columns: int) -> CSR:
+def make_csr(data: Array, indices: Array, indptr: Array, n_columns: int) -> CSR:
+    """Return a CSR array whose indices are int32 where they fit."""
     # SciPy copies the indices to int64 if the offsets are.
     small = len(data) <= np.iinfo(np.int32).max
     offsets = indptr.astype(np.int32) if small else indptr

@@ -14,7 +14,7 @@ from manylabel.data.reader import (
     MAX_COLUMNS,
     Reader,
     ReadOptions,
-    label_matrix,
+    make_csr,
     read_names,
     width,
 )
@@ -91,7 +91,8 @@ class RecordReader(Reader[Records]):
         n_labels = found if self._given_labels is None else self._given_labels
         if found > n_labels or (names is not None and found < n_labels):
             raise self.fault(f"expected {n_labels} labels, found {found}.")
-        Y = label_matrix(np.array(group.offsets), columns, n_labels)
+        ones = np.ones(len(columns), np.float32)
+        Y = make_csr(ones, columns, np.array(group.offsets), n_labels)
         ids = tuple(group.ids) if group.ids else None
         return Dataset(None, Y, None, names, ids, tuple(group.texts))
 

@@ -109,14 +109,14 @@ def sort_labels(n_labels, s, sides):
             bits = np.int64(np.float32(mass[s, label]).view(np.int32))
             keys[n_ranked] = ((LARGEST - bits) << np.int64(32)) | np.int64(label)
             n_ranked += 1
-    moves_left, end = MOST_MOVES * n_ranked, 1
+    moves_left, end = MOST_MOVES * MOST_MOVES, 1  # few at first: it gives up early
     while end < n_ranked and moves_left >= 0:
         key, place = keys[end], end
         while place > 0 and keys[place - 1] > key:
             keys[place] = keys[place - 1]
             place -= 1
         keys[place] = key
-        moves_left -= end - place
+        moves_left += MOST_MOVES - (end - place)
         end += 1
     if moves_left < 0:
         sort(keys, 0, n_ranked)

@@ -17,7 +17,9 @@ from manylabel._kernels.csr import FULL, split_rows, stretch
 from manylabel._kernels.forest import node, partition
 from manylabel._kernels.forest import quantization as short
 from manylabel._kernels.linear import separator
-from manylabel._kernels.sorting import sort_pairs
+from manylabel._kernels.sorting import sort
+
+COLUMN_BITS = np.int64(0xFFFFFFFF)
 
 
 class Data(NamedTuple):
@@ -64,8 +66,7 @@ class Nursery(NamedTuple):
     sides: Any  # :class:`partition.Sides`
     newton: Any  # :class:`separator.Newton`
     score: Any  # (n_rows,) of the separator
-    features: Any  # (n_features,) that have a weight, and the column of each
-    kept: Any  # (n_features,)
+    kept: Any  # (n_features,) features that have a weight, with the column of each
     chosen: Any  # (n_labels,) numbers of the labels of a leaf
     passed: Any  # (n_rows,) rows on their way to the second child
     dense: Any  # (n_features,) weights of a separator; 0 between nodes
@@ -82,7 +83,7 @@ def make_nursery(data):
         partition.make_sides(n_rows, n_labels),
         separator.make_newton(n_rows, n_columns + 1),
         np.empty(n_rows),
-        *np.empty((2, n_columns), np.int64),
+        np.empty(n_columns, np.int64),
         np.empty(n_labels, np.int32),
         np.empty(n_rows, np.int64),
         np.zeros(data.n_features),
@@ -184,23 +185,24 @@ def _store_weights(data, tree, n_done, n_features, columns, nursery):
     are kept: then a row finds those of its own features by number.
     """
     weights, score, used = nursery.newton.weights, nursery.score, tree.w_indptr[n_done]
-    features, kept, n_kept = nursery.features, nursery.kept, np.int64(0)
+    kept, n_kept = nursery.kept, np.int64(0)
     intercept = np.float32(weights[n_features] * data.bias)
     tree.intercept[n_done] = intercept
     for i in range(columns.n_rows):
         score[i] = intercept
     for n in range(n_features):
         if short.lengthened(short.shortened(weights[n])) != np.float32(0.0):
-            features[n_kept], kept[n_kept] = nursery.columns.features[n], n
+            kept[n_kept] = (np.int64(nursery.columns.features[n]) << np.int64(32)) | n
             n_kept += 1
-    sort_pairs(features, kept, 0, n_kept)
+    sort(kept, 0, n_kept)
     is_full = FULL * n_kept > data.n_features
     for feature in range(data.n_features if is_full else 0):
         tree.w_indices[used + feature], tree.w_data[used + feature] = feature, 0
     for n in range(n_kept):
-        column, stored = kept[n], short.shortened(weights[kept[n]])
-        place = used + (features[n] if is_full else n)
-        tree.w_indices[place], tree.w_data[place] = features[n], stored
+        feature, column = kept[n] >> np.int64(32), kept[n] & COLUMN_BITS
+        stored = short.shortened(weights[column])
+        place = used + (feature if is_full else n)
+        tree.w_indices[place], tree.w_data[place] = feature, stored
         weight = np.float64(short.lengthened(stored))
         for p in range(columns.indptr[column], columns.indptr[column + 1]):
             score[np.uintp(columns.indices[p])] += weight * columns.data[p]

@@ -15,8 +15,6 @@ from manylabel._kernels.sorting import sort
 from manylabel._kernels.topk import best_positions
 from manylabel._kernels.workspace import reused
 
-LABEL_BITS = np.int64(0xFFFFFFFF)
-
 
 class Rows(NamedTuple):
     """A matrix by rows (CSR), the indices of a row ascending."""
@@ -43,7 +41,7 @@ class Votes(NamedTuple):
     total: object  # (n_labels,) 0 between rows
     met: object  # (n_labels,) labels that the leaves have
     score: object  # (n_labels,) by label
-    rank: object  # (n_labels,) numbers that sort as score, then label
+    listed: object  # (n_labels,) scores as met
     best: object  # (n_labels,) places of the best of these
 
 
@@ -59,8 +57,9 @@ def make_journey(n_rows, n_features):
 @reused
 def make_votes(n_labels):
     """Return what :func:`list_rows` needs."""
-    met, rank, best = np.empty((3, n_labels), np.int64)
-    return Votes(np.zeros(n_labels), met, np.empty(n_labels, np.float32), rank, best)
+    score, listed = np.empty((2, n_labels), np.float32)
+    met, best = np.empty(n_labels, np.int64), np.empty(n_labels, np.int32)
+    return Votes(np.zeros(n_labels), met, score, listed, best)
 
 
 @kernel
@@ -166,24 +165,29 @@ def list_rows(leaves, shares, gain, unit, shift, most, votes, out):
     ``sum * gain * unit + shift``. Of more than ``most`` the best are
     written, among equal ones those of the lower columns, into ``out`` (CSR).
     """
-    total, met, score, rank = votes.total, votes.met, votes.score, votes.rank
+    total, met, score, listed = votes.total, votes.met, votes.score, votes.listed
     out.indptr[0], end = 0, 0
     for i in range(leaves.shape[0]):
         n_met = _add_leaves(i, leaves, shares, total, met)
         for n in range(n_met):
             label = np.uintp(met[n])
             score[label] = total[label] * gain[label] * unit + shift
-            total[label] = 0.0
+            listed[n], total[label] = score[label], 0.0
+        least, n_equal = np.float32(-np.inf), most
         if n_met > most:
-            for n in range(n_met):
-                rank[n] = _rank(score[np.uintp(met[n])], met[n])
-            n_met = best_positions(rank[:n_met], most, votes.best)
-            for n in range(n_met):
-                met[n] = LABEL_BITS - (rank[votes.best[n]] & LABEL_BITS)
+            best_positions(listed[:n_met], most, votes.best)
+            least, n_listed, n_met = listed[votes.best[most - 1]], n_met, np.int64(0)
+            for n in range(n_listed):
+                met[n_met] = met[n]
+                n_met += listed[n] >= least
+                n_equal -= listed[n] > least
         sort(met, 0, n_met)
         for n in range(n_met):
-            out.indices[end], out.data[end] = met[n], score[np.uintp(met[n])]
-            end += 1
+            value = score[np.uintp(met[n])]
+            if value > least or n_equal > 0:
+                out.indices[end], out.data[end] = met[n], value
+                end += 1
+            n_equal -= value == least
         out.indptr[i + 1] = end
 
 
@@ -202,14 +206,3 @@ def _add_leaves(i, leaves, shares, total, met):
                 n_met += 1
             total[label] += shares.data[p]
     return n_met
-
-
-@inner
-def _rank(score, label):
-    """Return a number that is the larger the larger the score, then the smaller label.
-
-    The bits of singles sort as these do, those of negative ones once turned over.
-    """
-    bits = np.int64(np.float32(score).view(np.int32))
-    bits = bits if bits >= 0 else bits ^ np.int64(0x7FFFFFFF)
-    return (bits << np.int64(32)) | (LABEL_BITS - label)

@@ -50,9 +50,9 @@ class Judge:
         metrics = [as_metric(name, 1 / self.inverse_propensity) for name in self.names]
         scores = self.candidates.blended(weights, self.inverse_propensity**tilt)
         n_labels, depth = self.Y.shape[1], max(metric.k for metric in metrics)
-        view = Ranked.of(
-            self.Y, scores.csr(n_labels), depth, 1 / self.inverse_propensity
-        )
+        # In double precision, as a forest's scores: kernels are compiled for one alone.
+        listed = scores._replace(values=scores.values.astype(np.float64)).csr(n_labels)
+        view = Ranked.of(self.Y, listed, depth, 1 / self.inverse_propensity)
         return np.array([metric.add(view).value for metric in metrics])
 
 

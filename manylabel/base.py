@@ -111,7 +111,7 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         """
         X = self._known_features(X)
         chunks = parallel.run(self._labels, self._chunks(X), self._n_jobs())
-        labels = _stacked(chunks).astype(np.int64)
+        labels = _stacked(chunks).astype(np.int64, copy=False)
         return labels if self.sparse_output_ else labels.toarray()
 
     def predict_topk(self, X: MatrixLike, k: int = 5) -> CSR:

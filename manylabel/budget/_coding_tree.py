@@ -352,7 +352,8 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         labels, n_labels, _ = self._annotator.annotate(X)
         given = np.arange(labels.shape[1]) < n_labels[:, None]
         indptr = np.concatenate([[0], np.cumsum(n_labels)])
-        found = Lists(indptr, labels[given], given[given]).csr(len(self.classes_))
+        ones = np.ones(indptr[-1], np.int64)
+        found = Lists(indptr, labels[given], ones).csr(len(self.classes_))
         found.sort_indices()
         return found
 

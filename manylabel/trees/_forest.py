@@ -344,7 +344,8 @@ class ForestClassifier(ExplainedClassifier):
 
     def _labels(self, X: CSR) -> CSR:
         found = self._listed_scores(X).above(0)
-        return found._replace(values=found.values > 0).csr(len(self.classes_))
+        ones = np.ones(len(found.labels), np.int64)  # a conversion would take longer
+        return found._replace(values=ones).csr(len(self.classes_))
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         """Cut rows so that there is work for every thread; at least one chunk."""

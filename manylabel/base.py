@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,10 +17,14 @@ from manylabel._typing import CSR, Array, MatrixLike
 from manylabel.explanation import Explanation, Ranked
 from manylabel.lists import by_column
 from manylabel.persistence import records
+from manylabel.persistence.records import Counting, Field, Number, Values
 from manylabel.sharing import Shared, reading
 
 # Scores are made for so many (row, label) pairs at a time: 1 MB stays in the cache.
 PAIRS_AT_ONCE = 1 << 18
+# What scikit-learn keeps of X; columns are numbered by int32.
+Width = Annotated[int, Number(least=0, most=2**31 - 1, whole=True)]
+Names = Annotated[Array, Values("n_features", "O", optional=True)]
 
 
 class Saved:
@@ -30,9 +34,6 @@ class Saved:
     arrays and records, beside their names (:mod:`manylabel.persistence.records`), is
     checked when they are taken over.
     """
-
-    n_features_in_: int
-    classes_: Array
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to the folder ``path``, replacing a model there."""
@@ -53,7 +54,10 @@ class Saved:
         """
         before = dict(self.__dict__)
         try:
-            self.__dict__.update(persistence.unflatten(state, type(self)))
+            learnt = persistence.unflatten(state, type(self))
+            for name in [each for each in before if each.endswith("_")]:
+                delattr(self, name)
+            self.__dict__.update(learnt)
             self._check_state()
         except Exception:
             self.__dict__ = before
@@ -62,7 +66,7 @@ class Saved:
 
     def _known_sizes(self) -> dict[str, int]:
         """Return the sizes that declarations may name."""
-        return {"n_features": self.n_features_in_, "n_labels": len(self.classes_)}
+        return {}
 
     def _check_state(self) -> None:
         """Refuse what is not as declared; subclasses add what declarations cannot."""
@@ -78,7 +82,9 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
     its learnt arrays. Labels are ranked by score, equal scores by column number.
     """
 
-    classes_: Array
+    n_features_in_: Width
+    feature_names_in_: Names
+    classes_: Annotated[Array, Field("int64", "n_labels", Counting())]
     sparse_output_: bool
 
     def decision_function(self, X: MatrixLike) -> Array:
@@ -198,6 +204,9 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         for each in ("n_features_in_", "classes_"):
             if not np.array_equal(getattr(part, each), getattr(self, each)):
                 raise ValueError(f"{each} must be the same for {name}.")
+
+    def _known_sizes(self) -> dict[str, int]:
+        return {"n_features": self.n_features_in_, "n_labels": len(self.classes_)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from numbers import Real
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from sklearn.utils import check_scalar
 
 from manylabel import _validation
 from manylabel._typing import CSR, Floats, MatrixLike
+from manylabel.persistence.records import Field, Within
 
 # Data sets of the Extreme Classification Repository and the (a, b) used for each.
 PRESETS = {
@@ -26,6 +27,9 @@ PRESETS = {
     "Amazon-670K": (0.6, 2.6),
     "Amazon-3M": (0.6, 2.6),
 }
+
+
+LEAST = float(np.finfo(np.float64).tiny)  # above 0
 
 
 class Propensity(BaseEstimator):  # type: ignore[misc]
@@ -73,7 +77,7 @@ class Propensity(BaseEstimator):  # type: ignore[misc]
     array([0.9, 0.3])
     """
 
-    values_: Floats
+    values_: Annotated[Floats, Field("float64", "n_labels", Within(LEAST, 1))]
 
     def __init__(
         self, *, a: float = 0.55, b: float = 1.5, values: ArrayLike | None = None
@@ -194,14 +198,17 @@ class Propensity(BaseEstimator):  # type: ignore[misc]
         Propensity
             Itself.
         """
-        _validation.number(self.a, "a", least=0)
-        _validation.number(self.b, "b", above=0)
+        self._check_parameters()
         Y = _validation.labels(Y)
         if self.values is not None:
             self.values_ = _validation.propensities(self.values, Y.shape[1])
             return self
         self.values_ = recorded_law(_frequencies(Y), Y.shape[0], self.a, self.b)
         return self
+
+    def _check_parameters(self) -> None:
+        _validation.number(self.a, "a", least=0)
+        _validation.number(self.b, "b", above=0)
 
 
 def recorded_law(n_recorded: ArrayLike, n_rows: int, a: float, b: float) -> Floats:

@@ -16,7 +16,12 @@ from manylabel._typing import (
     RandomState,
     Singles,
 )
-from manylabel.base import BatchClassifier, check_learner, cut
+from manylabel.base import (
+    BatchClassifier,
+    MultiLabelClassifier,
+    check_learner,
+    cut,
+)
 from manylabel.baselines import OneVsRest
 from manylabel.blend._candidates import Candidates
 from manylabel.blend._weights import Judge, best_point
@@ -99,7 +104,7 @@ class Blend(BatchClassifier):
     900
     """
 
-    estimators_: list[Any]
+    estimators_: list[MultiLabelClassifier]
     weights_: Annotated[Floats, Field("float64", "n_learners", Finite(least=0))]
     tilt_: Annotated[float, Number(least=0)]
     curves_: Annotated[Floats, Field("float64", "n_learners, 2, n_knots", Finite())]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from manylabel import _validation
 from manylabel._kernels.coding_tree import margins
 from manylabel._typing import CSR, Array, Floats, MatrixLike
-from manylabel.base import Saved
+from manylabel.base import Names, Saved, Width
+from manylabel.persistence.records import Values
 
 LOSSES = {
     "squared_hinge": margins.SQUARED_HINGE,
@@ -38,7 +39,9 @@ class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[m
     """
 
     class_weight: Any
-    classes_: Array
+    n_features_in_: Width
+    feature_names_in_: Names
+    classes_: Annotated[Array, Values("2")]
 
     def fit(self, X: MatrixLike, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows of two classes.
@@ -126,10 +129,8 @@ class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[m
         if isinstance(self.class_weight, str):
             _validation.choice(self.class_weight, "class_weight", ["balanced"])
 
-    def _check_state(self) -> None:
-        super()._check_state()
-        if self.classes_.shape != (2,):
-            raise ValueError("classes_ must be two.")
+    def _known_sizes(self) -> dict[str, int]:
+        return {"n_features": self.n_features_in_}
 
     def _check_parameters(self) -> None:
         raise NotImplementedError

@@ -1,6 +1,7 @@
 """What the trees over labels have in common."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from numbers import Integral
 from typing import Annotated, Any, Self
 
@@ -118,7 +119,6 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     seen_: Annotated[Bools, Field("bool", "n_labels")]
     threshold_: Annotated[float, Number()]
     radius_: Annotated[float, Number(least=0)]
-    _annotator: Annotator  # made of the tree, so no part of what is saved
 
     def __init__(
         self,
@@ -306,7 +306,13 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
 
     def _keep(self, tree: CodingNodes) -> None:
         self.tree_ = tree
-        self._annotator = _nodes.link(tree, self.n_features_in_, len(self.classes_))
+        self.__dict__.pop("_annotator", None)
+        self._annotator  # noqa: B018 - in fit, so that nothing is kept by predict
+
+    @cached_property
+    def _annotator(self) -> Annotator:
+        """The tree, linked; after loading when it is needed, as it may be large."""
+        return _nodes.link(self.tree_, self.n_features_in_, len(self.classes_))
 
     def _chances(self, X: CSR) -> Lists:
         """Return the labels that paths meet, and how probable they are, times gains."""
@@ -374,4 +380,4 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
 
     def _check_state(self) -> None:
         super()._check_state()
-        self._keep(self.tree_)
+        self.__dict__.pop("_annotator", None)

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
-from manylabel.base import BatchClassifier, check_learner
+from manylabel.base import BatchClassifier, MultiLabelClassifier, check_learner
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.holdout import hold_out
 from manylabel.persistence.records import Field, Finite
@@ -63,7 +63,7 @@ class Thresholds(BatchClassifier):
     True
     """
 
-    estimator_: Any
+    estimator_: MultiLabelClassifier
     thresholds_: Annotated[Floats, Field("float64", "n_labels", Finite())]
 
     def __init__(

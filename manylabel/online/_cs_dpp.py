@@ -134,7 +134,6 @@ class CSDPP(OnlineClassifier):
     [0, 2]
     """
 
-    n_features_in_: int
     state_: State
 
     def __init__(

@@ -22,7 +22,7 @@ from manylabel._typing import Array
 from manylabel._version import __version__
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence import tensors
-from manylabel.persistence.state import describe, rebuild, section
+from manylabel.persistence.state import check_depth, describe, rebuild, section
 
 try:
     import fcntl
@@ -34,6 +34,15 @@ MANIFEST = "manifest.json"
 ARRAYS = re.compile(r"arrays-[0-9a-f]{16}\.safetensors")
 DRAFT = ".draft-"  # begins the name of a file that is being written
 OURS = re.compile(rf"{MANIFEST}|{ARRAYS.pattern}|{DRAFT}.*", re.DOTALL)
+FAULTS = (  # whatever a class may make of what is not a model of its own
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 FIELDS = {
     "format": int,
     "manylabel": str,
@@ -118,20 +127,16 @@ def load(path: str | Path, *, mmap: bool = False) -> Any:
         raise ArchiveError(folder, "there is no such model folder.")
     try:
         manifest, arrays = read(folder, mmap=mmap)
+        params = manifest["params"] | section(arrays, "params/")
+        state = manifest["state"] | section(arrays, "state/")
+        check_depth((*params, *state))
+        return rebuild(manifest["class"], params, state)
+    except ArchiveError:
+        raise
     except OSError as error:
         reason = f"the model cannot be read: {error.strerror or error}."
         raise ArchiveError(folder, reason) from error
-    params = manifest["params"] | section(arrays, "params/")
-    state = manifest["state"] | section(arrays, "state/")
-    try:
-        return rebuild(manifest["class"], params, state)
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except FAULTS as error:
         # The checksums hold, so it was written so: by hand or by another version.
         reason = f"the folder does not describe a model: {error}."
         raise ArchiveError(folder, reason) from error

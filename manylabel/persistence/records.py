@@ -8,6 +8,9 @@ A record is a NamedTuple whose fields say what they hold, beside their names::
         share: Annotated[Array, Field("float32", "n_entries", Finite())]
         threshold: Annotated[float, Number(least=0, most=1)]
 
+An estimator declares its learnt attributes, whose names end in ``_``, in the same way;
+those that are a record, an estimator, text, a flag or None by a plain type.
+
 A name in a shape is a size: given by the caller, or that of the first array that has
 it. Kernels trust the arrays of a record, so :func:`check` refuses one that does not
 keep to its declarations; what several arrays must be together stands in the record's
@@ -18,7 +21,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import inf, isfinite
-from typing import Any, Protocol, get_type_hints
+from types import UnionType
+from typing import Any, Protocol, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +31,7 @@ from manylabel._typing import Array
 
 Sizes = dict[str, int]
 PLUS_ONE = " + 1"
+MISSING = object()
 
 
 class Rule(Protocol):
@@ -99,6 +104,60 @@ class Number:
                 f"{name} must be {what} from {self.least} to {self.most}. "
                 f"Got {value!r:.40}."
             )
+
+
+@dataclass(frozen=True)
+class Values:
+    """A row of numbers or texts, as long as a size says.
+
+    ``kinds`` are NumPy's letters of what it may hold; an optional one may be left out.
+    """
+
+    size: str
+    kinds: str = "biufUO"
+    optional: bool = False
+
+    def check(self, name: str, array: Any, record: Any, sizes: Sizes) -> None:
+        """Raise ValueError if it is no such row."""
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in self.kinds:
+            raise ValueError(f"{name} must be an array of names or numbers.")
+        Field(str(array.dtype), self.size).check(name, array, record, sizes)
+        if array.dtype.kind == "O" and not all(type(each) is str for each in array):
+            raise ValueError(f"{name} must hold texts.")
+
+
+class Plain:
+    """One of some types, told by a type hint, such as ``str | None``."""
+
+    def __init__(self, hint: Any) -> None:
+        is_union = get_origin(hint) in (Union, UnionType)
+        self._hints = get_args(hint) if is_union else (hint,)
+
+    def check(self, name: str, value: Any, record: Any, sizes: Sizes) -> None:
+        """Raise ValueError if the value is of none of the types."""
+        if not any(_fits(value, hint) for hint in self._hints):
+            known = " or ".join(getattr(h, "__name__", str(h)) for h in self._hints)
+            raise ValueError(f"{name} must be {known}. Got {value!r:.40}.")
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    kind = get_origin(hint) or hint
+    if kind in (bool, int, float):  # a flag is no number here
+        return type(value) is kind
+    if kind is list:
+        (item,) = get_args(hint)
+        return isinstance(value, list) and all(_fits(each, item) for each in value)
+    return isinstance(value, kind)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The numbers from 0, in order."""
+
+    def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
+        """See :class:`Rule`."""
+        is_one = bool((array == np.arange(len(array))).all())
+        return None if is_one else "count from 0"
 
 
 @dataclass(frozen=True)
@@ -252,13 +311,16 @@ def declarations(kind: Any) -> dict[str, Any]:
 
 @cache
 def _declared(kind: Any) -> dict[str, Any]:
+    is_tuple = issubclass(kind, tuple)
     found: dict[str, Any] = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         for each in getattr(hint, "__metadata__", ()):
-            if isinstance(each, Field | Number):
+            if isinstance(each, Field | Number | Values):
                 found[name] = each
         if is_record(hint):
             found[name] = hint
+        elif name.endswith("_") and not is_tuple and hint is not Any:
+            found.setdefault(name, Plain(hint))
     return found
 
 
@@ -283,8 +345,10 @@ def check(record: Any, name: str, sizes: Mapping[str, int]) -> None:
 
 def check_part(owner: Any, field: str, name: str, sizes: Sizes) -> None:
     """Raise ValueError if one declared field of a record or estimator is wrong."""
-    declared, value = declarations(type(owner))[field], getattr(owner, field, None)
-    if value is None:
+    declared, value = declarations(type(owner))[field], getattr(owner, field, MISSING)
+    if value is MISSING or (value is None and not isinstance(declared, Plain)):
+        if getattr(declared, "optional", False):
+            return
         raise ValueError(f"{name} is missing.")
     if is_record(declared):
         check(value, name, sizes)

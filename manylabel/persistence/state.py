@@ -16,7 +16,7 @@ A value that is neither is spelt in parts, told apart by what follows the dot:
 
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ from manylabel._typing import Array
 from manylabel.persistence import records, tensors
 
 Flat = dict[str, Any]
+MOST_ROOM = 1 << 20  # letters
+DEEPEST = 40  # dots in a name: estimators within estimators
 
 
 def flatten(attributes: Mapping[str, Any]) -> Flat:
@@ -61,7 +63,7 @@ def unflatten(state: Mapping[str, Any], kind: type | None = None) -> dict[str, A
     state : mapping of str to object
         Arrays and JSON values.
     kind : type or None, default=None
-        The class that says which attributes are records; None has none.
+        The class that declares the attributes; what it does not is refused.
 
     Returns
     -------
@@ -77,7 +79,9 @@ def unflatten(state: Mapping[str, Any], kind: type | None = None) -> dict[str, A
     for key, part in state.items():
         name, _, rest = key.partition(".")
         values.setdefault(name, {})[rest] = part
-    declared = {} if kind is None else records.declarations(kind)
+    declared = dict.fromkeys(values) if kind is None else records.declarations(kind)
+    for odd in sorted(values.keys() - declared.keys()):
+        raise ValueError(f"{getattr(kind, '__name__', kind)} has no {odd}")
     return {
         name: _read_record(name, parts, declared[name])
         if records.is_record(declared.get(name))
@@ -101,7 +105,9 @@ def describe(estimator: Any) -> tuple[Flat, dict[str, Array]]:
     sections = {"params": estimator.get_params(deep=False), "state": learnt(estimator)}
     for name, values in sections.items():
         facts[name] = {}
-        for part, value in sorted(flatten(values).items()):
+        parts = flatten(values)
+        check_depth(parts)
+        for part, value in sorted(parts.items()):
             if isinstance(value, np.ndarray):
                 arrays[f"{name}/{part}"] = value
             else:
@@ -114,9 +120,21 @@ def section(parts: Mapping[str, Any], prefix: str) -> Flat:
     return {k.removeprefix(prefix): v for k, v in parts.items() if k.startswith(prefix)}
 
 
+def check_depth(names: Iterable[str]) -> None:
+    """Refuse estimators that are nested too deeply to be read back."""
+    if any(name.count(".") > DEEPEST for name in names):
+        raise ValueError("estimators are nested too deeply")
+
+
 def learnt(estimator: Any) -> dict[str, Any]:
-    """Return the estimator's state; nothing if it is not fitted."""
+    """Return the estimator's state; nothing if it is not fitted.
+
+    What is not declared could not be checked when it is read, so it is refused.
+    """
     fitted = {name: v for name, v in vars(estimator).items() if name.endswith("_")}
+    for name in fitted.keys() - records.declarations(type(estimator)).keys():
+        kind = type(estimator).__name__
+        raise TypeError(f"The attribute {name} of {kind} must be declared to be saved.")
     if fitted and hasattr(estimator, "get_state"):
         return dict(estimator.get_state())
     return fitted
@@ -135,10 +153,15 @@ def rebuild(name: str, params: Mapping[str, Any], state: Mapping[str, Any]) -> A
         trouble = "unknown" if odd in given else "missing"
         raise ValueError(f"the parameter {odd} of {name} is {trouble}")
     estimator = cls(**given)
+    if hasattr(estimator, "_check_parameters"):
+        estimator._check_parameters()
     if state and hasattr(estimator, "set_state"):
         estimator.set_state(dict(state))
     elif state:
-        vars(estimator).update(unflatten(state))
+        vars(estimator).update(unflatten(state, cls))
+        sizes: dict[str, int] = {}
+        for attribute in records.declarations(cls):
+            records.check_part(estimator, attribute, attribute, sizes)
     return estimator
 
 
@@ -202,8 +225,8 @@ def _read(name: str, parts: Flat) -> Any:
             return tuple(items)
         case {"dict": dict() as found}:
             return _plain(name, found)
-        case {"strings": items, "dtype": "O" | "U" as kind}:
-            return np.array(items, dtype=kind)
+        case {"strings": list() as items, "dtype": "O" | "U" as kind}:
+            return _strings(name, items, kind)
         case {"indptr": indptr, "indices": indices, "data": data, "shape": shape}:
             matrix = sp.csr_array((data, indices, indptr), shape=shape)
             # Kernels trust indices, and SciPy checks none unless asked.
@@ -217,13 +240,23 @@ def _read(name: str, parts: Flat) -> Any:
     raise ValueError(f"{name} is spelt in unknown parts, {sorted(parts)}")
 
 
+def _strings(name: str, items: list[Any], kind: str) -> Array:
+    if not all(isinstance(item, str) for item in items):
+        raise ValueError(f"{name} must hold texts")
+    lengths = [len(item) for item in items]
+    # An array of dtype U has the longest text's room for each.
+    room = max(lengths, default=0) * len(items)
+    if kind == "U" and room > MOST_ROOM + 16 * sum(lengths):
+        raise ValueError(f"{name} holds a text that is too long")
+    return np.array(items, dtype=kind)
+
+
 def _read_record(name: str, parts: Flat, kind: Any) -> Any:
     if "" in parts:
         raise ValueError(f"{name} must be spelt in parts")
     values = unflatten(parts, kind)
-    for field in sorted(set(kind._fields) ^ values.keys()):
-        trouble = "unknown" if field in values else "missing"
-        raise ValueError(f"{name}.{field} is {trouble}")
+    for field in sorted(set(kind._fields) - values.keys()):
+        raise ValueError(f"{name}.{field} is missing")
     return kind(**values)
 
 

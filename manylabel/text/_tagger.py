@@ -19,8 +19,9 @@ from manylabel.evaluation import Evaluation, Report
 from manylabel.exceptions import ArchiveError
 from manylabel.model_selection import Thresholds
 from manylabel.model_selection.search import search
-from manylabel.persistence.records import Field, Finite, Number
+from manylabel.persistence.records import Field, Finite, Number, Values
 from manylabel.propensity import Propensity, recorded_law
+from manylabel.sharing import Shared, reading
 from manylabel.text._card import Card, write_card
 from manylabel.text._default import check_streaming, new_learner, new_vectorizer
 from manylabel.text._explanation import TagExplanation, explain_text
@@ -39,7 +40,7 @@ DEEPEST = 1000  # labels of a row among which those that are given are looked fo
 Tagged = list[tuple[str, float]]
 
 
-class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
+class Tagger(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     """The model: a vectorizer, a learner, the names of labels, and how they are given.
 
     Items are texts (a list, an array, or a pandas or Polars column of strings), or rows
@@ -90,9 +91,10 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
     [['b']]
     """
 
-    vectorizer_: Any
+    _written = ("learner_",)
+    vectorizer_: TextVectorizer | str
     learner_: MultiLabelClassifier
-    label_names_: Array
+    label_names_: Annotated[Array, Values("n_labels", "O")]
     label_counts_: Annotated[Ints, Field("int64", "n_labels", Finite(least=0))]
     n_rows_: Annotated[int, Number(least=0, whole=True)]
     feature_names_: Array | None
@@ -132,7 +134,9 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         check_count(Y.shape[0], X.shape[0])
         learner, reason = new_learner(self.learner, *Y.shape)
         learner.fit(X, Y)
-        return self._begin(vectorizer, learner, reason, items)._count(space, Y)
+        with self._learning() as tagger:
+            tagger._begin(vectorizer, learner, reason, items)._count(space, Y)
+        return self
 
     def partial_fit(
         self,
@@ -161,18 +165,20 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
             Itself.
         """
         self._check_parameters()
-        learner, vectorizer = self._streaming(items)
-        X = vectorize(vectorizer, items, "transform")
         rows = check_names(tags)
-        check_count(len(rows), X.shape[0])
-        known = list(self.label_names_) if self.__sklearn_is_fitted__() else []
-        grows = getattr(self.learner, "grow", False)
-        space = widen(rows, known, [] if classes is None else list(classes), grows)
-        Y = space.encode(rows)
-        learner.partial_fit(X, Y)
-        if not known:
-            self._begin(vectorizer, learner, "", items)
-        return self._count(space, Y)
+        with self._learning() as tagger:
+            learner, vectorizer = tagger._streaming(items)
+            X = vectorize(vectorizer, items, "transform")
+            check_count(len(rows), X.shape[0])
+            known = list(getattr(tagger, "label_names_", ()))
+            grows = getattr(self.learner, "grow", False)
+            space = widen(rows, known, [] if classes is None else list(classes), grows)
+            Y = space.encode(rows)
+            learner.partial_fit(X, Y)
+            if not known:
+                tagger._begin(vectorizer, learner, "", items)
+            tagger._count(space, Y)
+        return self
 
     def tag(self, item: Any, k: int | None = 5) -> Tagged:
         """Return the ``k`` best labels of an item with their scores, the best first.
@@ -191,6 +197,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         """
         return self.tag_many(self._one(item), k)[0]
 
+    @reading
     def tag_many(self, items: Any, k: int | None = 5) -> list[Tagged]:
         """Return for each item what ``tag`` returns, a list of lists."""
         best = self.predict_topk(items, k)
@@ -199,6 +206,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         pairs = list(zip(names, best.data[order].tolist(), strict=True))
         return [pairs[start:stop] for start, stop in pairwise(best.indptr.tolist())]
 
+    @reading
     def predict_topk(self, items: Any, k: int | None = 5) -> CSR:
         """Return the labels and scores of ``tag_many`` as a CSR array, by column."""
         X = self.transform(items)
@@ -211,6 +219,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         parts = (ranked.data[kept], (rows[kept], ranked.indices[kept]))
         return sp.csr_array(parts, shape=ranked.shape)
 
+    @reading
     def predict(self, items: Any) -> list[list[str]]:
         """Return the names of the labels that each item is given, by column."""
         X = self.transform(items)
@@ -242,6 +251,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         self.learner_ = rule.choose(self.ranker_, X, Y[:, : len(self.label_names_)])
         return self
 
+    @reading
     def judge(
         self, items: Any, tags: Iterable[Iterable[str]] | None = None, k: int = 5
     ) -> Judged:
@@ -357,8 +367,8 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         persistence.flatten(facts)  # refuses what cannot be saved
-        known = self.provenance_ | facts
-        self.provenance_ = {name: it for name, it in known.items() if it is not None}
+        known = (self.provenance_ | facts).items()
+        self.provenance_ = {name: it for name, it in known if it is not None}
         return self
 
     def card(self) -> Card:
@@ -391,7 +401,7 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self) -> Array | None:
         """Return the names of the learner's features, None if they have none."""
         check_is_fitted(self)
-        if not self.reads_texts_:
+        if isinstance(self.vectorizer_, str):  # features are passed through
             return self.feature_names_
         hashes = self.vectorizer_.n_features is not None
         return None if hashes else self.vectorizer_.get_feature_names_out()
@@ -410,12 +420,11 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
             check_is_fitted(found)
             nothing = Dataset(None, np.zeros((0, len(found.classes_))))
             alone = cls(found, vectorizer=PASSTHROUGH)
-            alone._begin(PASSTHROUGH, found, "", nothing)
-            found = alone._count(nothing.labels, nothing.Y)
+            found = alone._begin(PASSTHROUGH, found, "", nothing)
+            found._count(nothing.labels, nothing.Y)
         if not isinstance(found, cls):
-            kind = type(found).__name__
-            reason = f"expected a tagger or a classifier, found a {kind}."
-            raise ArchiveError(path, reason)
+            what = f"a tagger or a classifier, found a {type(found).__name__}"
+            raise ArchiveError(path, f"expected {what}.")
         if n_jobs is not None:
             set_jobs(found.learner_, n_jobs)
         return found
@@ -455,13 +464,12 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
         self.provenance_ = {"version": __version__}
         return self
 
-    def _count(self, space: LabelSpace, Y: CSR) -> Self:
+    def _count(self, space: LabelSpace, Y: CSR) -> None:
         """Note how often each label came."""
         self.label_names_ = np.array(space.names, dtype=object)
         counts = np.bincount(Y.indices, minlength=len(space)).astype(np.int64)
         counts[: len(self.label_counts_)] += self.label_counts_
         self.label_counts_, self.n_rows_ = counts, self.n_rows_ + Y.shape[0]
-        return self
 
     def _streaming(self, items: Any) -> tuple[Any, Any]:
         """Return the learner and the vectorizer of a stream, new ones at first."""
@@ -480,21 +488,13 @@ class Tagger(Saved, BaseEstimator):  # type: ignore[misc]
             check_learner(self.learner, "learner")
         is_known = isinstance(self.vectorizer, TextVectorizer | None)
         if not is_known and self.vectorizer != PASSTHROUGH:
-            raise TypeError(
-                'vectorizer must be a TextVectorizer, "passthrough" or None. '
-                f"Got {self.vectorizer!r:.60}."
-            )
-
-    def _known_sizes(self) -> dict[str, int]:
-        return {"n_labels": len(self.label_names_)}
+            known = 'a TextVectorizer, "passthrough" or None'
+            raise TypeError(f"vectorizer must be {known}. Got {self.vectorizer!r:.60}.")
 
     def _check_state(self) -> None:
         super()._check_state()
         if len(self.learner_.classes_) != len(LabelSpace(self.label_names_)):
             raise ValueError("label_names_ and learner_ must agree")
-        if self.vectorizer_ == PASSTHROUGH:
-            return
-        if not isinstance(self.vectorizer_, TextVectorizer):
-            raise ValueError("vectorizer_ must be a TextVectorizer")
-        if self.learner_.n_features_in_ != self.vectorizer_.n_features_out_:
+        width = getattr(self.vectorizer_, "n_features_out_", None)
+        if self.vectorizer_ != PASSTHROUGH and self.learner_.n_features_in_ != width:
             raise ValueError("vectorizer_ and learner_ must agree")

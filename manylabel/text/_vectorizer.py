@@ -216,9 +216,6 @@ class TextVectorizer(  # type: ignore[call-arg]
         self._table = None
         return super().set_state(state)
 
-    def _known_sizes(self) -> dict[str, int]:
-        return {}
-
     def __sklearn_is_fitted__(self) -> bool:
         return self.n_features is not None or hasattr(self, "terms_")
 

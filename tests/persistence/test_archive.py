@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -15,10 +16,18 @@ import manylabel
 from manylabel import Propensity
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence import flatten, folder, load, save, unflatten
+from manylabel.persistence.records import Field, Matrix, Number, Values
 
 
 class Toy(BaseEstimator):
     """An estimator with every kind of parameter and attribute."""
+
+    coef_: Annotated[sp.csr_array, Matrix("float32", "n_rows, n_columns")]
+    bias_: Annotated[np.ndarray, Field("float64", "n_columns")]
+    names_: list[str]
+    feature_names_in_: Annotated[np.ndarray, Values("n_names", "O")]
+    n_seen_: Annotated[int, Number(whole=True)]
+    costs_: Propensity
 
     def __init__(self, *, rate=0.5, depths=(1, 3), propensity=None, prior=None):
         self.rate, self.depths = rate, depths

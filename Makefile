@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
+SECONDS ?= 60
 
-.PHONY: install dev demo test test-slow docs bench clean
+.PHONY: install dev demo test test-slow docs fuzz bench clean
 
 install: .venv/installed
 dev: .venv/installed-dev
@@ -24,17 +25,24 @@ dev: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
+.venv/installed-fuzz: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
+	touch $@
+
 demo: install
 	$(BIN)/manylabel demo
 
 test: dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
 
-test-slow: dev .venv/installed-docs
+test-slow: dev .venv/installed-docs .venv/installed-fuzz
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check-slow
 
 docs: .venv/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+fuzz: dev .venv/installed-fuzz
+	$(BIN)/python -m fuzz --seconds $(SECONDS)
 
 bench: install
 	$(BIN)/python -m benchmarks peers --quick --data $(DATA)

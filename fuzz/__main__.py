@@ -51,8 +51,8 @@ def main() -> int:
 
 def run(group: str, seconds: int, runs: int) -> int:
     """Fuzz one group in a process with bounds checks and a cache of its own."""
-    cache = ROOT / "fuzz" / ".kernels"
-    checked = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(cache)}
+    cache = os.environ.get("NUMBA_CACHE_DIR", str(ROOT / "fuzz" / ".kernels"))
+    checked = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": cache}
     FAULTS.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as corpus:
         command = [sys.executable, "-m", "fuzz", group, "--inside", corpus]

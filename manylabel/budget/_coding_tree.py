@@ -318,6 +318,10 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         """Return the labels that paths meet, and how probable they are, times gains."""
         return self._listed(X, len(self.classes_), most=np.inf, shift=0.0)
 
+    def _n_paths(self) -> int:
+        """Return how many paths are followed at most: no more than there are nodes."""
+        return min(int(self.beam or PATHS), len(self.tree_.children))
+
     def _ranked(self, X: CSR, k: int) -> Lists:
         """Return the scores of the best labels; those not met have ``_others``."""
         if self.beam is not None:
@@ -332,7 +336,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         if given is None:
             given = np.empty((n_rows, 1), np.int32), np.zeros(n_rows, np.int32)
         ranking = decoding.Ranking(
-            *(int(self.beam or PATHS), self._only_leaves_count, min(k, n_labels)),
+            *(self._n_paths(), self._only_leaves_count, min(k, n_labels)),
             *(self.gain_.astype(np.float32), np.float32(most)),
             *(TINY, np.float32(shift)),
         )

@@ -343,3 +343,36 @@ def test_a_label_that_is_fixed_twice_on_a_path_is_refused(starts, labels):
     change = {"tree_.f_indptr": np.array(starts), "tree_.f_indices": np.int32(labels)}
     with pytest.raises(ValueError, match="once on a path"):
         model.set_state(model.get_state() | change)
+
+
+@pytest.mark.parametrize("kind", [AnnotationTree, PowersetTree])
+@pytest.mark.parametrize("is_chain", [False, True])
+@pytest.mark.parametrize("beam", [None, 1, 3, 1000])
+def test_workspaces_hold_what_declared_trees_can_ask_for(kind, is_chain, beam):
+    """The deepest and the bushiest tree, every leaf with every label, none refused."""
+    n_labels, n_nodes = 7, 2 * 64 - 1
+    X = np.eye(4, dtype=np.float32)
+    model = kind(beam=beam).fit(X, np.eye(4, n_labels, dtype=int))
+    inner = np.arange(n_nodes) < n_nodes // 2
+    children = np.where(inner, 2 * np.arange(n_nodes) + 1, 0)
+    if is_chain:  # each second child has two
+        children = np.where(np.arange(n_nodes) % 2 == 0, np.arange(n_nodes) + 1, 0)
+        children[-1] = 0
+    leaf = children == 0
+    change = {
+        "children": children.astype(np.int32),
+        "n_rows": np.ones(n_nodes, np.int32),
+        "asked": np.full(n_nodes, -1, np.int32),
+        "intercept": np.full(n_nodes, -1, np.float32),  # to the second child
+        "w_indptr": np.zeros(n_nodes + 1, np.int64),
+        "w_indices": np.zeros(0, np.int32),
+        "w_data": np.zeros(0, np.float32),
+        "f_indptr": np.concatenate([[0], np.cumsum(n_labels * leaf)]),
+        "f_indices": np.tile(np.arange(n_labels, dtype=np.int32), leaf.sum()),
+        "shift": np.zeros(n_nodes, np.float32),
+    }
+    state = {f"tree_.{name}": array for name, array in change.items()}
+    model.set_state(model.get_state() | state | {"seen_": np.ones(n_labels, bool)})
+    assert model.predict_topk(X, n_labels + 1).nnz == 4 * n_labels
+    assert model.predict(X).shape == (4, n_labels)
+    assert len(model.explain(X[:1], k=n_labels).labels) == n_labels

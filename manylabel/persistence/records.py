@@ -198,10 +198,11 @@ class Ascending:
 
     def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
         """See :class:`Rule`."""
+        falls = np.flatnonzero(array[1:] <= array[:-1]) + 1
         begins = np.zeros(len(array) + 1, np.bool_)
         if self.starts:
             begins[getattr(record, self.starts)] = True
-        if (begins[1:-1] | (array[1:] > array[:-1])).all():
+        if begins[falls].all():
             return None
         return "ascend" + (f" between {self.starts}" if self.starts else "")
 
@@ -225,7 +226,7 @@ class Within:
 
     def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
         """See :class:`Rule`."""
-        fits = ((array >= self.least) & (array <= self.most)).all()
+        fits = not array.size or self.least <= array.min() <= array.max() <= self.most
         return None if fits else f"hold numbers from {self.least:g} to {self.most:g}"
 
 
@@ -237,7 +238,10 @@ class Finite:
 
     def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
         """See :class:`Rule`."""
-        if np.isfinite(array).all() and (array >= self.least).all():
+        if not array.size:
+            return None
+        low, high = array.min(), array.max()  # either is NaN if one number is
+        if isfinite(low) and isfinite(high) and low >= self.least:
             return None
         return "hold finite numbers" + (
             f" of {self.least:g} or more" if self.least > -inf else ""
@@ -256,17 +260,17 @@ class Children:
 
     def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
         """See :class:`Rule`."""
-        roots, nodes = getattr(record, self.roots), np.arange(len(array))
+        roots, inner = getattr(record, self.roots), np.flatnonzero(array)
         if roots[0] != 0 or roots[-1] != len(array) or (np.diff(roots) < 1).any():
             return f"belong to trees that start at {self.roots}"
-        last = np.repeat(roots[1:], np.diff(roots)) - 1
-        inner = array != 0
-        if not ((array > nodes) & (array < last))[inner].all():
+        first, last = array[inner], np.repeat(roots[1:], np.diff(roots)) - 1
+        if not (first > inner).all() or not (first < last[inner]).all():
             return "follow their parents within a tree"
-        both = np.concatenate([array[inner], array[inner] + 1])
-        n_parents = np.bincount(both, minlength=len(array))
-        n_parents[roots[:-1]] += 1  # a root has none
-        return None if (n_parents == 1).all() else "have one parent each"
+        has_parent = np.zeros(len(array), np.bool_)
+        has_parent[roots[:-1]] = True  # but a root has none
+        has_parent[first] = has_parent[first + 1] = True
+        is_forest = len(array) == 2 * len(first) + len(roots) - 1 and has_parent.all()
+        return None if is_forest else "have one parent each"
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,26 @@ A value that is neither is spelt in parts, told apart by what follows the dot:
 import importlib
 import inspect
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from manylabel._typing import Array
+from manylabel._typing import CSR, Array
 from manylabel.persistence import records, tensors
+from manylabel.persistence.records import Columns, Field, Offsets
 
 Flat = dict[str, Any]
+
+
+class Rows(NamedTuple):
+    """A CSR array in parts."""
+
+    indptr: Annotated[Array, Field("int32 int64", "n_rows + 1", Offsets("indices"))]
+    indices: Annotated[Array, Field("int32 int64", "n_entries", Columns("n_columns"))]
+    data: Annotated[Array, Field("float32 float64 bool int64 int32", "n_entries")]
+
+
 MOST_ROOM = 1 << 20  # letters
 DEEPEST = 40  # dots in a name: estimators within estimators
 
@@ -228,16 +239,23 @@ def _read(name: str, parts: Flat) -> Any:
         case {"strings": list() as items, "dtype": "O" | "U" as kind}:
             return _strings(name, items, kind)
         case {"indptr": indptr, "indices": indices, "data": data, "shape": shape}:
-            matrix = sp.csr_array((data, indices, indptr), shape=shape)
-            # Kernels trust indices, and SciPy checks none unless asked.
-            matrix.check_format(full_check=True)
-            return matrix
+            return _read_matrix(name, Rows(indptr, indices, data), shape)
         case {"class": cls}:
             return rebuild(cls, section(parts, "params."), section(parts, "state."))
         case {"many": "list" | "tuple" as kind, **rest}:
             items = [item for _, item in sorted(unflatten(rest).items(), key=_number)]
             return items if kind == "list" else tuple(items)
     raise ValueError(f"{name} is spelt in unknown parts, {sorted(parts)}")
+
+
+def _read_matrix(name: str, rows: Rows, shape: Any) -> CSR:
+    n_rows, n_columns = shape
+    records.check(rows, name, {"n_rows": n_rows, "n_columns": n_columns})
+    # SciPy would copy what is a part of a larger buffer.
+    matrix = sp.csr_array((0, n_columns), dtype=rows.data.dtype)
+    matrix.indptr, matrix.indices, matrix.data = rows
+    matrix._shape = (n_rows, n_columns)
+    return matrix
 
 
 def _strings(name: str, items: list[Any], kind: str) -> Array:

@@ -14,6 +14,8 @@ Wrong arguments raise plain ``ValueError`` or ``TypeError``, as in scikit-learn.
 
 from pathlib import Path
 
+from manylabel._escapes import escape_line
+
 
 class ManylabelError(Exception):
     """The root of the library's own errors."""
@@ -40,7 +42,7 @@ class DataError(ManylabelError, ValueError):
         place = (
             f"{self.path}" if self.line is None else f"{self.path}, line {self.line}"
         )
-        return f"{place}: {self.reason}"
+        return escape_line(f"{place}: {self.reason}")
 
 
 class ArchiveError(ManylabelError, ValueError):
@@ -51,7 +53,7 @@ class ArchiveError(ManylabelError, ValueError):
         self.path, self.reason = Path(path), reason
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.reason}"
+        return escape_line(f"{self.path}: {self.reason}")
 
 
 class MissingExtra(ManylabelError, ImportError):
@@ -75,5 +77,6 @@ class SkippedLines(UserWarning):
     """
 
     def __init__(self, path: Path, count: int, errors: list[DataError]) -> None:
-        super().__init__(f"{path}: skipped {count} bad lines, the first: {errors[0]}")
+        message = f"{path}: skipped {count} bad lines, the first: {errors[0]}"
+        super().__init__(escape_line(message))
         self.path, self.count, self.errors = path, count, errors

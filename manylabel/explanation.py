@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from manylabel._escapes import escape_line
 from manylabel._typing import Array
 
 MOST_NAMED = 5  # features or labels in a line of text
@@ -137,5 +138,5 @@ def joined(labels: list[int], names: Names) -> str:
 
 
 def named(column: int, names: Names) -> str:
-    """Return the name of a column, its number if there are no names."""
-    return str(column if names is None else names[column])
+    """Return the name of a column on one line, its number if there are no names."""
+    return str(column) if names is None else escape_line(str(names[column]))

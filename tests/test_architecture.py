@@ -15,6 +15,7 @@ import manylabel
 
 ROOT = Path(manylabel.__file__).parent
 LAYERS = [  # lowest first; names on one line are siblings and do not import each other
+    {"_escapes"},
     {"_docstrings", "_kernels", "_typing", "_version", "exceptions"},
     {"_validation", "explanation", "lists", "parallel", "persistence", "sharing"},
     {"losses", "propensity"},

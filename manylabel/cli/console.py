@@ -1,5 +1,6 @@
 """What is printed: figures on standard output, all else on standard error."""
 
+import io
 import json
 import sys
 import time
@@ -14,14 +15,21 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from manylabel._escapes import escape_line, escape_lines
+
 UNFOLDED = 10_000  # the width of a file, in which no table is folded
 STANDARD = Path("-")  # standard input or output in place of a file
-# What would break a line of tab-separated values.
-ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 NICKNAMES: dict[str, str] = {}  # what people call files that they have not named
 COMPILING = "compiling kernels, once on this machine"
 SHOWN: list[Callable[[str], None]] = []  # bars on the terminal, told what goes on
 T = TypeVar("T", bound=Sized)
+
+
+def escape_unknown() -> None:
+    """Let standard streams spell letters that their encodings do not have."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def print_json(figures: Any) -> None:
@@ -39,10 +47,11 @@ def print_table(
     """Print a table for people; the columns in ``numbers`` are aligned to the right."""
     table = Table(box=box.SIMPLE_HEAD)
     for column in columns:
-        table.add_column(column, justify="right" if column in numbers else "left")
+        head = Text(escape_line(column))
+        table.add_column(head, justify="right" if column in numbers else "left")
     for row in rows:
-        table.add_row(*map(Text, row))
-    say(title)
+        table.add_row(*(Text(escape_line(cell)) for cell in row))
+    say(escape_line(title))
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = UNFOLDED
@@ -50,17 +59,17 @@ def print_table(
 
 
 def say(sentence: str) -> None:
-    """Print what belongs to the figures."""
-    Console(highlight=False, markup=False).print(sentence, soft_wrap=True)
+    """Print what belongs to the figures, names in it as they are: not as markup."""
+    Console(highlight=False).print(Text(escape_lines(sentence)), soft_wrap=True)
 
 
 def note(sentence: object) -> None:
     """Tell people something that is not a figure, on one line, if it can be told."""
-    line = " ".join(str(sentence).split())
+    line = " ".join(escape_lines(str(sentence)).split())
     for path, name in NICKNAMES.items():
         line = line.replace(path, name)
     with suppress(OSError):  # nobody listens, or the disk is full: the work goes on
-        Console(stderr=True, highlight=False, markup=False).print(line, soft_wrap=True)
+        Console(stderr=True, highlight=False).print(Text(line), soft_wrap=True)
 
 
 def note_warning(message: object, *_: object, **__: object) -> None:
@@ -73,15 +82,15 @@ def status(what: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]
     """Show that work goes on, and how far, if standard error is a terminal."""
     console = Console(stderr=True)
     columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        TextColumn("{task.fields[news]}"),
+        SpinnerColumn("line" if console.options.ascii_only else "dots"),
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.fields[news]}", markup=False),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[aside]}"),
+        TextColumn("{task.fields[aside]}", markup=False),
     )
     hidden = quiet or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
-        task = bar.add_task(what, total=None, news="", aside="")
+        task = bar.add_task(escape_line(what), total=None, news="", aside="")
         show = [] if hidden else [lambda words: bar.update(task, aside=words)]
         SHOWN.extend(show)
         try:
@@ -143,9 +152,14 @@ def track(chunks: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T]
 
 
 @contextmanager
-def output(path: Path) -> Iterator[IO[str]]:
-    """Open a file that appears whole or not at all; ``-`` is standard output."""
+def output(path: Path, *, as_file: bool = False) -> Iterator[IO[str]]:
+    """Open a file that appears whole or not at all; ``-`` is standard output.
+
+    With ``as_file`` that is written as a file would be, in UTF-8, whoever reads it.
+    """
     if path == STANDARD:
+        if as_file and isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", errors="strict")
         yield sys.stdout
     else:
         from manylabel.data.writing import replacing_text

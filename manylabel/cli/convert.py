@@ -54,7 +54,7 @@ def convert(
     n_rows = data.count_rows() if format == "xc" else 0
     chunks = _peeked(data.chunks(), data, format)
     watched = track(chunks, f"Writing {format}", quiet=out == STANDARD)
-    with output(out) as text:
+    with output(out, as_file=True) as text:
         text.writelines(f"{line}\n" for line in _lines(watched, format, n_rows))
 
 

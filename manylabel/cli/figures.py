@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manylabel.cli.console import ESCAPES, output, percent, print_table, say
+from manylabel._escapes import escape_cell
+from manylabel.cli.console import output, percent, print_table, say
 
 if TYPE_CHECKING:
     from manylabel.evaluation import Comparison, LabelFigures, Report
@@ -53,7 +54,7 @@ def write_labels(path: Path, judged: Mapping[str, "LabelFigures"], names: Any) -
         for model, each in judged.items():
             for label, *values in each.worst_first(names):
                 place = [model, str(label)] if several else [str(label)]
-                cells = (cell.translate(ESCAPES) for cell in place)
+                cells = map(escape_cell, place)
                 text.write("\t".join([*cells, *map(_cell, values)]) + "\n")
 
 

@@ -55,6 +55,7 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, mode))
+    console.escape_unknown()
     with Interrupts() as interrupts:
         try:
             status = _answer(given or ["--help"])

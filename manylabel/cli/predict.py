@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manylabel._escapes import escape_cell
 from manylabel.cli import options
-from manylabel.cli.console import ESCAPES, STANDARD, output, track
+from manylabel.cli.console import STANDARD, output, track
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.process import starting
 
@@ -48,7 +49,9 @@ def predict(
     """Print the best labels of each row, in the order of the rows.
 
     A model of texts also reads plain lines, a text each, and answers as they come.
-    Labels that have no names are called by their columns. Rows are numbered from 0.
+    Labels that have no names are called by their columns. Rows are numbered from 0. In
+    tsv, a backslash in a name is doubled, and control characters, direction marks and
+    letters that the output's encoding lacks are spelt as in Python; jsonl is JSON.
 
     Example: manylabel predict debtags/ new.jsonl -k 3 | head
     """
@@ -101,7 +104,7 @@ def _lines(format: str, number: int, row: "list[Any]") -> Iterator[str]:
         )
     elif format == "tsv":
         for label, score in zip(labels, scores, strict=True):
-            yield f"{number}\t{label.translate(ESCAPES)}\t{score}"
+            yield f"{number}\t{escape_cell(label)}\t{score}"
     else:
         figures = [float(score) for score in scores]
         yield json.dumps({"row": number, "labels": labels, "scores": figures})

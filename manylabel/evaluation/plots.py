@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manylabel._docstrings import described_like
+from manylabel._escapes import escape_line
 from manylabel.data.writing import replacing
 from manylabel.evaluation.profile import Profile
 from manylabel.exceptions import MissingExtra
@@ -166,7 +167,7 @@ def write_figure(
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     draw(figure)
-    figure.suptitle(title, fontsize=15)
+    figure.suptitle(escape_line(title), fontsize=15, parse_math=False)
     drawn = io.BytesIO()
     figure.savefig(drawn, format=format, dpi=150)
     with replacing(path) as file:

@@ -76,12 +76,10 @@ def _height(lines: list[Line]) -> float:
 def _lines(node: Node, view: TreeView) -> Iterator[Line]:
     """Yield what stands in a box."""
     if not node.is_leaf:
-        yield Line(as_one_line(node.question(view.labels)), is_bold=True)
+        yield Line(node.question(view.labels), is_bold=True)
     yield Line(node.rows, colour=GREY)
     for label in node.fixed[:MOST_NAMED]:
-        yield Line(
-            as_one_line(f"gets {named(label, view.labels)}"), is_bold=node.is_leaf
-        )
+        yield Line(f"gets {named(label, view.labels)}", is_bold=node.is_leaf)
     if len(node.fixed) > MOST_NAMED:
         yield Line(f"and {len(node.fixed) - MOST_NAMED} more labels", colour=GREY)
     if node.is_leaf:
@@ -89,7 +87,7 @@ def _lines(node: Node, view: TreeView) -> Iterator[Line]:
             yield Line("no more labels", is_bold=True)
         return
     for column, weight in node.features[:MOST_NAMED]:
-        yield Line(as_one_line(named(column, view.features)), weight)
+        yield Line(named(column, view.features), weight)
     if len(node.features) > MOST_NAMED:
         yield Line(f"and {len(node.features) - MOST_NAMED} more features", colour=GREY)
     yield Line("constant", node.intercept, colour=GREY)
@@ -117,11 +115,6 @@ def shorten(words: str, room: float, is_bold: bool) -> str:
         else:
             over = half
     return _shortened(words, fits)
-
-
-def as_one_line(name: str) -> str:
-    """Return a name as one line of letters that can be drawn."""
-    return "".join(c if c.isprintable() else " " for c in name).strip()
 
 
 def _shortened(words: str, n_letters: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from manylabel._escapes import escape_line
 from manylabel.data.writing import replacing
 from manylabel.evaluation.tree_view import TreeView
 from manylabel.explanation import MOST_NAMED, Names, Node, named
@@ -93,9 +94,8 @@ def write_tree_html(
     """
     view = TreeView.of(tree, X, depth, feature_names, label_names)
     with replacing(path) as file:
-        for part in _parts(view, escape(title or type(tree).__name__)):
-            # Half a character, which JSON can spell, has no other form in UTF-8.
-            file.write(part.encode("utf-8", "xmlcharrefreplace"))
+        for part in _parts(view, escape(escape_line(title or type(tree).__name__))):
+            file.write(part.encode())
 
 
 def _parts(view: TreeView, title: str) -> Iterator[str]:

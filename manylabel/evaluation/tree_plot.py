@@ -5,6 +5,7 @@ import warnings
 from typing import Any
 
 from manylabel._docstrings import described_like
+from manylabel._escapes import escape_line
 from manylabel.evaluation.plots import check_format, check_matplotlib, write_figure
 from manylabel.evaluation.tree_layout import (
     GAP,
@@ -16,7 +17,6 @@ from manylabel.evaluation.tree_layout import (
     SIZE,
     Box,
     Line,
-    as_one_line,
     measure,
     place_boxes,
     shorten,
@@ -114,7 +114,7 @@ def _write(
 
 
 def _draw_head(axes: Any, title: str, room: float) -> None:
-    words = shorten(as_one_line(title), room * SIZE / TITLE_SIZE, False)
+    words = shorten(escape_line(title), room * SIZE / TITLE_SIZE, False)
     axes.text(MARGIN, 0.3, words, color=INK, size=TITLE_SIZE, parse_math=False)
     axes.text(MARGIN, 0.5, RULE, color=GREY, size=SIZE - 1)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from manylabel._escapes import escape_line
 from manylabel.model_selection import Thresholds
 
 WIDTH = 14  # of the names, which stand on the left
@@ -97,7 +98,9 @@ def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def _words(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_words(part)}" for name, part in value.items())
+        return ", ".join(
+            f"{escape_line(name)} {_words(part)}" for name, part in value.items()
+        )
     if isinstance(value, float):
         return f"{value:.6g}"
-    return f"{value:,}" if type(value) is int else str(value)
+    return f"{value:,}" if type(value) is int else escape_line(str(value))

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from manylabel._escapes import escape_line
 from manylabel._typing import CSR, Ints
 from manylabel.explanation import MOST_NAMED, ranked
 from manylabel.text._grams import plain
@@ -41,7 +42,7 @@ class Reason(NamedTuple):
 
     def lines(self) -> list[str]:
         """Return it in words."""
-        head = f"{self.tag}  {self.score:.3f}, rank {self.rank}"
+        head = f"{escape_line(self.tag)}  {self.score:.3f}, rank {self.rank}"
         return [head, *_sides(self.words, "  ")] + [
             line
             for name, words in self.members.items()
@@ -156,7 +157,7 @@ def _sides(words: Weights, indent: str) -> list[str]:
     }
     return [
         f"{indent}{side:8}"
-        + ", ".join(f"{word} {w:+.3f}" for word, w in found[:MOST_NAMED])
+        + ", ".join(f"{escape_line(word)} {w:+.3f}" for word, w in found[:MOST_NAMED])
         for side, found in sides.items()
         if found
     ]

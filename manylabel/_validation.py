@@ -1,5 +1,6 @@
 """The border: everything a user passes is checked and converted here, once."""
 
+import os
 from collections.abc import Iterable, Mapping
 from math import ceil, isfinite
 from numbers import Integral, Real
@@ -17,6 +18,9 @@ from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike
 MAX_DEPTH = 1 << 31  # of a ranking; sums of two depths fit an int64
 # A square matrix of float64 of this width takes 3.2 GB.
 MAX_RIDGE_FEATURES = 20_000
+MAX_COLUMN = (1 << 31) - 1  # of a row that may bring new columns
+MAX_BYTES = 1 << 33  # of dense scores, or of what one step of a stream may add
+MAX_SINGLE = float(np.finfo(np.float32).max)
 
 
 def features(estimator: Any, X: MatrixLike, *, reset: bool) -> CSR:
@@ -78,20 +82,52 @@ def labels(
 
 def row(entries: Mapping[int, float], width: int, name: str) -> CSR:
     """Return one row, given as a mapping of columns to values, as a CSR array."""
+    if not isinstance(entries, Mapping):
+        kind = type(entries).__name__
+        raise TypeError(f"{name} must be a mapping of columns to numbers. Got {kind}.")
     for column in entries:
-        if not isinstance(column, Integral) or not 0 <= column < width:
+        if not _is_column(column) or not 0 <= column < width:
             raise ValueError(
-                f"{name} must have columns from 0 to {width - 1}. Got {column!r}."
+                f"{name} must have columns from 0 to {width - 1}. Got {_brief(column)}."
             )
     columns = sorted(entries)
-    for column in columns:
-        if not isinstance(entries[column], Real):
-            raise ValueError(
-                f"{name} must have numbers. Got {entries[column]!r} for {column}."
-            )
-    values = np.array([entries[column] for column in columns], np.float64)
+    values = [entries[column] for column in columns]
+    for column, value in zip(columns, values, strict=True):
+        if not isinstance(value, Real) or not -MAX_SINGLE <= value <= MAX_SINGLE:
+            reason = f"finite float32 numbers. Got {_brief(value)} for {column}."
+            raise ValueError(f"{name} must have {reason}")
     columns = [int(column) for column in columns]
-    return sp.csr_array((values, columns, [0, len(columns)]), shape=(1, width))
+    row = np.array(values, np.float64), columns, [0, len(columns)]
+    return sp.csr_array(row, shape=(1, width))
+
+
+def width(entries: Mapping[int, float], known: int, name: str) -> int:
+    """Return how many columns there are with those of a row, which may be new."""
+    last = max(filter(_is_column, entries), default=0)
+    if last > MAX_COLUMN:
+        raise ValueError(
+            f"{name} must have columns of at most {MAX_COLUMN}. Got {_brief(last)}."
+        )
+    return max(known, int(last) + 1)
+
+
+def dense_rows(X: CSR, n_labels: int) -> CSR:
+    """Return rows of which a dense matrix of all labels may be made, or refuse it."""
+    most = most_bytes() // (8 * max(1, n_labels))
+    if X.shape[0] > most:
+        raise ValueError(
+            f"X must have at most {most} rows for dense scores of {n_labels} labels; "
+            f"use predict_topk, or fewer rows at a time. Got {X.shape[0]} rows."
+        )
+    return X
+
+
+def most_bytes() -> int:
+    """Return what one call may take: half of the memory, and at most 8 GB."""
+    if not hasattr(os, "sysconf"):
+        return MAX_BYTES
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(MAX_BYTES, memory // 2)
 
 
 def label_vector(y: Any, n_labels: int | None = None, *, name: str = "y") -> Ints:
@@ -306,6 +342,18 @@ def check_columns(columns: Array, width: int, name: str) -> None:
     """Refuse columns that a matrix of some width does not have."""
     if len(columns) and not 0 <= columns.min() <= columns.max() < width:
         raise ValueError(f"{name} must be under {width}.")
+
+
+def _is_column(column: Any) -> bool:
+    return isinstance(column, Integral) and not isinstance(column, bool)
+
+
+def _brief(value: Any) -> str:
+    """Return the first letters of a value."""
+    try:
+        return f"{value!r:.60}"
+    except ValueError:  # of thousands of digits
+        return "an integer too long to be printed"
 
 
 def _is_ready(X: Any) -> bool:

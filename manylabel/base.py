@@ -98,9 +98,11 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         Returns
         -------
         ndarray of shape (n_rows, n_labels)
-            Dense: for many labels use ``predict_topk``.
+            Dense: for many labels use ``predict_topk``. More than 8 GB, or than half
+            of the memory, are refused.
         """
-        return self._scores(self._known_features(X))
+        X = _validation.dense_rows(self._known_features(X), len(self.classes_))
+        return self._scores(X)
 
     def predict(self, X: MatrixLike) -> Any:
         """Return the labels of positive score as a 0/1 matrix.
@@ -116,6 +118,8 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
             Sparse if the ``Y`` of ``fit`` was sparse, else dense.
         """
         X = self._known_features(X)
+        if not self.sparse_output_:
+            _validation.dense_rows(X, len(self.classes_))
         chunks = parallel.run(self._labels, self._chunks(X), self._n_jobs())
         labels = _stacked(chunks).astype(np.int64, copy=False)
         return labels if self.sparse_output_ else labels.toarray()

@@ -1,7 +1,6 @@
 """Cost-sensitive dynamic principal projection."""
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -81,7 +80,8 @@ class CSDPP(OnlineClassifier):
         Accept new labels and features in mid-stream: rows may have more columns than
         those before, and fewer. A label begins as one that no row had so far; features
         that were never learnt are ignored in prediction. A fraction ``n_components``
-        follows the number of labels, so the code is small while they are few.
+        follows the number of labels, so the code is small while they are few. New
+        columns may take half of the memory at once, and at most 8 GB.
     random_state : int, Generator, RandomState or None, default=0
         Seeds sampled selection and random orders.
 
@@ -200,6 +200,8 @@ class CSDPP(OnlineClassifier):
 
     def _start(self, n_features: int, n_labels: int) -> None:
         plan = self._plan(n_features, n_labels)
+        if self.grow:
+            self._check_room(n_features, n_labels)
         self._boosts(n_labels)
         random = parallel.spawn_seeds(self.random_state, 1)
         self.state_ = begin(plan, self.l2_regularization, random)
@@ -212,11 +214,11 @@ class CSDPP(OnlineClassifier):
         if not self.grow:
             return super()._widths(x, y)
         known = getattr(self, "n_features_in_", 1), len(getattr(self, "classes_", "1"))
-        n_features, n_labels = (
-            1 + max((c for c in entries if isinstance(c, Integral)), default=0)
-            for entries in (x, y)
-        )
-        return max(known[0], n_features), max(known[1], n_labels)
+        n_features = _validation.width(x, known[0], "x")
+        n_labels = _validation.width(y, known[1], "y")
+        if n_labels > known[1]:  # before anything is made for all of them
+            self._check_room(n_features, n_labels)
+        return n_features, n_labels
 
     def _continue(self, X: MatrixLike, Y: MatrixLike) -> tuple[CSR, CSR]:
         if not self.grow:
@@ -234,6 +236,8 @@ class CSDPP(OnlineClassifier):
         old = self._plan(self.n_features_in_, len(self.classes_))
         new = self._plan(n_features, n_labels)
         self._check_plan()
+        if new != old:
+            self._check_room(n_features, n_labels)
         self._boosts(n_labels)
         if new != old:
             self.state_ = grow(self.state_, old, new, self.l2_regularization)
@@ -325,6 +329,17 @@ class CSDPP(OnlineClassifier):
             turns=self.basis == "transform",
             is_wide=self._is_wide(),
         )
+
+    def _check_room(self, n_features: int, n_labels: int) -> None:
+        """Refuse new columns that would fill the memory: a row may name any number."""
+        known = hasattr(self, "state_")
+        sizes = (self.n_features_in_, len(self.classes_)) if known else (1, 1)
+        more = self._plan(n_features, n_labels).n_bytes() - self._plan(*sizes).n_bytes()
+        if more > (most := _validation.most_bytes()):
+            raise ValueError(
+                f"New columns must not take more than {most:,} bytes at once. Got "
+                f"{n_features} features and {n_labels} labels, for {more:,} bytes."
+            )
 
     def _is_wide(self) -> bool:
         return self.basis == "correct"

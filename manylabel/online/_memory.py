@@ -5,6 +5,7 @@ that no row ever has, learnt at a faint scale. A new label begins as its copy at
 scale, as if it had been there from the start and never relevant.
 """
 
+from math import prod
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -116,6 +117,10 @@ class Plan(NamedTuple):
             "spread": (size if self.is_adaptive else 0,),
             "random": (1,),
         }
+
+    def n_bytes(self) -> int:
+        """Return the memory that the state takes."""
+        return 8 * sum(map(prod, self.shapes().values()))
 
 
 # Arrays that have a feature along so many of their first axes.

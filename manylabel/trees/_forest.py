@@ -41,7 +41,6 @@ MOST_GAIN = 1e30  # of a label; singles hold it, and its inverse
 ONE_IN = 10
 FEW_PAIRS = 1 << 16  # of rows and labels, for which it is not worth to count how many
 VALIDATION_TREES = 15  # that thresholds are chosen by; more choose the same
-MOST_PAIRS = 1 << 28  # of a row and a label that predict_proba returns: 1 GB
 
 
 class ForestClassifier(ExplainedClassifier):
@@ -124,13 +123,7 @@ class ForestClassifier(ExplainedClassifier):
             propensity if the forest has one; at most 1. Dense: for many labels use
             ``predict_topk``.
         """
-        X = self._known_features(X)
-        n_rows, n_labels = X.shape[0], len(self.classes_)
-        if n_rows * n_labels > MOST_PAIRS:
-            raise ValueError(
-                f"X must have at most {MOST_PAIRS // n_labels} rows for {n_labels} "
-                f"labels; use predict_topk or fewer rows. Got {n_rows} rows."
-            )
+        X = _validation.dense_rows(self._known_features(X), len(self.classes_))
         tasks = ((chunk, self.inverse_propensity_, 0.0) for (chunk,) in self._chunks(X))
         means = parallel.run(self._means, tasks, self.n_jobs)
         return np.clip(np.concatenate(means), 0, 1)

@@ -464,8 +464,8 @@ def test_states_of_other_kinds_are_refused(name, value):
     ("x", "y", "message"),
     [
         ({"a": 1.0, 1: 1.0}, {0}, "x must have columns from 0 to 4. Got 'a'"),
-        ({0: "a"}, {0}, "x must have numbers. Got 'a' for 0"),
-        ({0: [1, 2]}, {0}, "x must have numbers"),
+        ({0: "a"}, {0}, "x must have finite float32 numbers. Got 'a' for 0"),
+        ({0: [1, 2]}, {0}, "x must have finite float32 numbers"),
         ({0: 1.0}, {"a", 1}, "y must have columns from 0 to 5. Got 'a'"),
     ],
 )

@@ -211,7 +211,7 @@ def test_bad_input_in_mid_stream_changes_nothing(problem, learner):
         assert_same_state(model, expected)
     for x, y, message in [
         ({N_FEATURES: 1.0}, {0}, "x must have columns from 0 to 5. Got 6"),
-        ({0: float("nan")}, {0}, "X must hold finite float32 numbers. Got NaN"),
+        ({0: float("nan")}, {0}, "x must have finite float32 numbers. Got nan"),
         ({0: 1.0}, {N_LABELS}, "y must have columns from 0 to 8. Got 9"),
         ({0: 1.0}, {-1}, "y must have columns from 0 to 8. Got -1"),
     ]:

@@ -104,8 +104,9 @@ def test_probabilities_are_means_of_the_leaves(kind, corpus):
 
 def test_too_many_probabilities_are_refused(corpus, monkeypatch):
     model = FastXML(n_estimators=1).fit(corpus.X, corpus.Y)
-    monkeypatch.setattr("manylabel.trees._forest.MOST_PAIRS", 1000)
-    with pytest.raises(ValueError, match="at most 50 rows for 20 labels; use predict_"):
+    monkeypatch.setattr("manylabel._validation.MAX_BYTES", 8000)
+    refusal = "at most 50 rows for dense scores of 20 labels; use predict_topk"
+    with pytest.raises(ValueError, match=refusal):
         model.predict_proba(corpus.X[:51])
     assert model.predict_proba(corpus.X[:50]).shape == (50, 20)
 

@@ -31,6 +31,7 @@ from manylabel._typing import Array
 
 Sizes = dict[str, int]
 PLUS_ONE = " + 1"
+SIGNLESS = np.uint16(0x7FFF)
 MISSING = object()
 
 
@@ -198,11 +199,11 @@ class Ascending:
 
     def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
         """See :class:`Rule`."""
-        falls = np.flatnonzero(array[1:] <= array[:-1]) + 1
-        begins = np.zeros(len(array) + 1, np.bool_)
+        fits = np.ones(len(array) + 1, np.bool_)
+        np.greater(array[1:], array[:-1], out=fits[1:-1])
         if self.starts:
-            begins[getattr(record, self.starts)] = True
-        if begins[falls].all():
+            fits[getattr(record, self.starts)] = True
+        if fits.all():
             return None
         return "ascend" + (f" between {self.starts}" if self.starts else "")
 
@@ -281,8 +282,8 @@ class FiniteHalves:
 
     def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
         """See :class:`Rule`."""
-        wrong = (array & self.exponent == self.exponent).any()
-        return "hold finite numbers" if wrong else None
+        largest = (array & SIGNLESS).max(initial=0)
+        return None if largest < self.exponent else "hold finite numbers"
 
 
 class Matrix(Field):

@@ -127,9 +127,9 @@ def load_manifest(data: bytes) -> None:
     """Load a folder whose manifest is these bytes, sealed if they are an object."""
     choices = Choices(data)
     name, is_sealed = choices.of(sorted(saved())), choices.below(2)
-    _, arrays = saved()[name]
-    path = Path(PLACE.name) / "manifest"
-    folder.replace(path, saved()[name][0], arrays)
+    path = Path(PLACE.name) / name
+    if not path.exists():  # its arrays stay as they are
+        folder.replace(path, *saved()[name])
     text = choices.rest()
     if is_sealed:
         try:

@@ -153,11 +153,11 @@ def _fits(value: Any, hint: Any) -> bool:
 
 @dataclass(frozen=True)
 class Counting:
-    """The numbers from 0, in order."""
+    """The numbers from 0, in order, at least one."""
 
     def fault(self, array: Array, record: Any, sizes: Sizes) -> str | None:
         """See :class:`Rule`."""
-        is_one = bool((array == np.arange(len(array))).all())
+        is_one = len(array) > 0 and bool((array == np.arange(len(array))).all())
         return None if is_one else "count from 0"
 
 

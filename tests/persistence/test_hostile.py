@@ -169,6 +169,12 @@ def test_attributes_that_nobody_declared_are_refused(tmp_path):
         save(model, tmp_path / "m")
 
 
+def test_a_model_without_labels_is_refused(tmp_path):
+    model = ml.CSDPP().fit(X, Y)
+    none = {"state/classes_": np.arange(0)}
+    assert "classes_ must count" in refusal(edit(model, tmp_path / "m", arrays=none))
+
+
 @pytest.mark.parametrize("name", ml.__all__)
 def test_every_estimator_declares_what_it_learns(name):
     kind = getattr(ml, name)

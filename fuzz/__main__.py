@@ -21,6 +21,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 FAULTS = ROOT / "fuzz" / "faults"
 GROUPS = ("readers", "manifests", "models")
+# Bytes that choose edits must not run out, or the same few edits come again.
+LENGTHS = {"models": ("-max_len=64", "-len_control=0", "-reduce_inputs=0")}
 INSTRUMENTED = (
     "manylabel.data",
     "manylabel.persistence",
@@ -79,7 +81,7 @@ def fuzz(group: str, corpus: str, seconds: int, runs: int) -> None:
         f"-max_total_time={seconds}",
         f"-runs={runs}",
         "-seed=1",
-        "-max_len=8192",
+        *LENGTHS.get(group, ("-max_len=8192",)),
         "-timeout=60",
         "-rss_limit_mb=4096",
         "-print_final_stats=1",

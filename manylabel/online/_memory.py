@@ -13,7 +13,7 @@ import numpy as np
 from manylabel._kernels.cs_dpp import capped_msg, factored
 from manylabel._kernels.cs_dpp import learning as cs_dpp
 from manylabel._typing import Array
-from manylabel.persistence.records import Field, Permutation, Sizes
+from manylabel.persistence.records import MOST_COUNTED, Field, Permutation, Sizes
 
 MOST_EPOCHS = 32
 Arrays = dict[str, Array]
@@ -72,7 +72,7 @@ class State(NamedTuple):
     def check(self, sizes: Sizes) -> None:
         """Raise ValueError if counts and order do not fit together."""
         n_seen, n_picked = map(int, self.counters)
-        if n_seen < 0 or not 0 <= n_picked <= len(self.picked):
+        if not 0 <= n_seen <= MOST_COUNTED or not 0 <= n_picked <= len(self.picked):
             raise ValueError("state_.counters must be within the arrays.")
         if not 0 <= self.picked.min() <= self.picked.max() < len(self.pca.sigma):
             raise ValueError("state_.picked must be rows of the basis.")

@@ -31,6 +31,7 @@ from manylabel._typing import Array
 
 Sizes = dict[str, int]
 PLUS_ONE = " + 1"
+MOST_COUNTED = 1 << 53  # with room for more
 SIGNLESS = np.uint16(0x7FFF)
 MISSING = object()
 
@@ -89,7 +90,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Number:
-    """A finite number within bounds; whole where the bounds are."""
+    """A finite number within bounds, or a whole one, which counts something."""
 
     least: float = -inf
     most: float = inf
@@ -98,12 +99,12 @@ class Number:
     def check(self, name: str, value: Any, record: Any, sizes: Sizes) -> None:
         """Raise ValueError if the value is not such a number."""
         kinds = (int, np.integer) if self.whole else (int, float, np.number)
+        most = min(self.most, MOST_COUNTED) if self.whole else self.most
         fits = isinstance(value, kinds) and not isinstance(value, bool)
-        if not fits or not isfinite(value) or not self.least <= value <= self.most:
+        if not fits or not isfinite(value) or not self.least <= value <= most:
             what = "a whole number" if self.whole else "a number"
             raise ValueError(
-                f"{name} must be {what} from {self.least} to {self.most}. "
-                f"Got {value!r:.40}."
+                f"{name} must be {what} from {self.least} to {most}. Got {value!r:.40}."
             )
 
 

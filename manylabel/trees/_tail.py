@@ -126,7 +126,8 @@ class Tail(NamedTuple):
 
     def check(self, sizes: Mapping[str, int]) -> None:
         """Raise ValueError where wide labels are not numbered as they are used."""
-        if not np.array_equal(self.number[self.number >= 0], np.arange(self.n_wide)):
+        wide = self.number[self.number >= 0]
+        if len(wide) != self.n_wide or (wide != np.arange(len(wide))).any():
             raise ValueError("tail_.number must count the wide labels.")
         if self.numbers.size and int(self.numbers.max()) >= self.n_wide:
             raise ValueError("tail_.numbers must hold numbers of wide labels.")

@@ -169,6 +169,16 @@ def test_attributes_that_nobody_declared_are_refused(tmp_path):
         save(model, tmp_path / "m")
 
 
+@pytest.mark.parametrize("number", [2**63 - 1, 2**62, -1, 10**400])
+def test_numbers_that_no_array_bears_out_are_refused(number, tmp_path):
+    for model, name in (
+        (ml.PfastreXML(n_estimators=2), "tail_.n_wide"),
+        (ml.OnlineBinaryRelevance(), "state_.n_seen"),
+    ):
+        path = edit(model.fit(X, Y), tmp_path / "m", {name: number})
+        assert name.partition(".")[2] in refusal(path) or number == 10**400
+
+
 def test_a_model_without_labels_is_refused(tmp_path):
     model = ml.CSDPP().fit(X, Y)
     none = {"state/classes_": np.arange(0)}

@@ -144,6 +144,8 @@ class Plain:
 
 def _fits(value: Any, hint: Any) -> bool:
     kind = get_origin(hint) or hint
+    while hasattr(kind, "__value__"):  # an alias, as NumPy's are from Python 3.12 on
+        kind = get_origin(kind.__value__) or kind.__value__
     if kind in (bool, int, float):  # a flag is no number here
         return type(value) is kind
     if kind is list:

@@ -14,6 +14,7 @@ from manylabel.persistence.records import (
     Finite,
     Number,
     Offsets,
+    Plain,
     check,
     is_record,
 )
@@ -103,3 +104,13 @@ def test_a_field_that_is_missing_or_unknown_is_named():
 def test_a_plain_tuple_is_no_record():
     assert is_record(Leaves)
     assert not is_record(tuple)
+
+
+def test_an_alias_of_a_type_is_that_type():
+    class Alias:  # as the statement ``type`` makes them
+        __value__ = np.ndarray
+
+    hint = Plain(Alias())
+    hint.check("names_", np.arange(2), None, {})
+    with pytest.raises(ValueError, match="names_ must be"):
+        hint.check("names_", [0, 1], None, {})

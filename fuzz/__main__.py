@@ -5,7 +5,7 @@
     python -m fuzz readers --runs 5000     so many inputs, from a fixed seed
 
 Kernels have bounds checks. An input that ends in anything but an answer or the
-library's own error is written to ``fuzz/faults/`` and ends the run with status 1.
+library's own error is written to ``fuzz/faults/``, and the status is not 0.
 """
 
 import argparse

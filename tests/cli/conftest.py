@@ -122,3 +122,20 @@ def model(files):
         run(["fit", str(files / "train.arff"), "--model", str(files / "model")])
     assert end.value.code == 0
     return files / "model"
+
+
+@pytest.fixture
+def screen_text():
+    """Return what reads all that a terminal was sent, its other end being closed."""
+
+    def read(screen):
+        parts = []
+        try:
+            while part := os.read(screen, 1 << 16):
+                parts.append(part)
+        except OSError:  # so Linux tells the end
+            pass
+        os.close(screen)
+        return b"".join(parts).decode()
+
+    return read

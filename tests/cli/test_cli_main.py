@@ -192,24 +192,14 @@ def test_the_shell_completes_verbs_options_and_learners(process, words, found):
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals")
 @pytest.mark.parametrize("colourless", [False, True])
-def test_a_terminal_has_colours_unless_told_not_to(process, files, colourless):
+def test_a_terminal_has_colours_unless_told_not_to(
+    process, files, colourless, screen_text
+):
     screen, terminal = os.openpty()
     changes = {"TERM": "xterm", "NO_COLOR": "1" if colourless else ""}
     outcome = process("describe", files / "train.txt", changes=changes, stderr=terminal)
     os.close(terminal)
-    shown = _all_of(screen)
+    shown = screen_text(screen)
     assert outcome.status == 0
     assert "\x1b[" not in outcome.out  # standard output is no terminal here
     assert ("\x1b[32m" in shown) != colourless
-
-
-def _all_of(screen):
-    """Return what was written to a terminal whose other end is closed."""
-    parts = []
-    try:
-        while part := os.read(screen, 1 << 16):
-            parts.append(part)
-    except OSError:  # so Linux tells the end
-        pass
-    os.close(screen)
-    return b"".join(parts).decode()

@@ -43,22 +43,23 @@ def data(place):
 
 
 @pytest.fixture
-def tagger(cli, place, data):
+def tagger(cli, data):
     """Return a model of it, under a hostile name."""
-    model = place / f"{NAME}-model"
-    if not model.exists():
-        fitted = cli("fit", data, "--model", model, "--learner", "one-vs-rest")
-        assert fitted.status == 0, fitted.err
-    return model
+    return fitted(cli, data, "one-vs-rest")
 
 
 @pytest.fixture
-def tree(cli, place, data):
+def tree(cli, data):
     """Return a tree of it."""
-    model = place / f"{NAME}-tree"
+    return fitted(cli, data, "annotation-tree")
+
+
+def fitted(cli, data, learner):
+    """Fit a learner to the file once; return the folder."""
+    model = data.with_name(f"{NAME}-{learner}")
     if not model.exists():
-        fitted = cli("fit", data, "--model", model, "--learner", "annotation-tree")
-        assert fitted.status == 0, fitted.err
+        outcome = cli("fit", data, "--model", model, "--learner", learner)
+        assert outcome.status == 0, outcome.err
     return model
 
 
@@ -106,8 +107,8 @@ def test_evaluate_shows_names(cli, data, tagger, tree):
     printed = shown(cli("evaluate", tagger, tree, "--data", data, "--labels", "-"))
     lines = [line.split("\t") for line in printed.splitlines() if "\t" in line]
     assert {line[1] for line in lines} == {*SHOWN, "label"}
-    assert f"{SEEN}-model" in printed
-    assert f"{SEEN}-tree - {SEEN}-model" in printed
+    assert f"{SEEN}-one-vs-rest" in printed
+    assert f"{SEEN}-annotation-tree - {SEEN}-one-vs-rest" in printed
 
 
 def test_explain_shows_names(cli, tagger, tree):
@@ -172,7 +173,7 @@ def test_pages_show_names(cli, tree, tmp_path):
     for words in (page.read_text(), picture.read_text()):
         assert not STEERING.findall(words)
     assert "<bdi>\\u202eevil" in page.read_text()
-    assert f"<h1>{SEEN}-tree</h1>" in page.read_text()
+    assert f"<h1>{SEEN}-annotation-tree</h1>" in page.read_text()
 
 
 @pytest.mark.slow
@@ -207,7 +208,9 @@ def test_files_on_standard_output_are_utf_8(process, data):
 
 
 @pytest.mark.slow
-def test_a_terminal_gets_no_sequence_but_our_own(process, data, tagger, tmp_path):
+def test_a_terminal_gets_no_sequence_but_our_own(
+    process, data, tagger, tmp_path, screen_text
+):
     screen, terminal = os.openpty()
     changes = {"TERM": "xterm", "NO_COLOR": "1"}
     for arguments in (
@@ -218,20 +221,8 @@ def test_a_terminal_gets_no_sequence_but_our_own(process, data, tagger, tmp_path
         pipes = {"stdout": terminal, "stderr": terminal}
         assert process(*arguments, changes=changes, **pipes).status == 0
     os.close(terminal)
-    printed = written_to(screen)
+    printed = screen_text(screen)
     ours = re.compile(r"\x1b\[(\?25[lh]|[0-9]?[AKm])|\r")  # of bars that come and go
     assert not STEERING.findall(ours.sub("", printed))
     assert SHOWN[0] in printed
     assert "Reading /" in printed  # a bar with the name of the file
-
-
-def written_to(screen):
-    """Return what was written to a terminal whose other end is closed."""
-    parts = []
-    try:
-        while part := os.read(screen, 1 << 16):
-            parts.append(part)
-    except OSError:  # so Linux tells the end
-        pass
-    os.close(screen)
-    return b"".join(parts).decode()

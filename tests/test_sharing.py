@@ -207,6 +207,32 @@ def test_a_chunk_that_fails_is_not_published():
         assert_array_equal(value, before[name])
 
 
+def test_what_a_reader_holds_does_not_change():
+    learner = ml.OnlineBinaryRelevance().fit(*chunk(0, 0))
+    run_all([lambda: learner.predict(chunk(1, 0)[0])])
+    held = learner.coef_
+    before = held.copy()
+    learner.partial_fit(*chunk(1, 0))
+    assert_array_equal(held, before)
+    assert (learner.coef_ != before).any()
+
+
+def test_a_chunk_that_ends_half_way_is_not_published(monkeypatch):
+    learner = ml.OnlineBinaryRelevance().fit(*chunk(0, 0))
+    run_all([lambda: learner.predict(chunk(1, 0)[0])])
+    kind, alone = type(learner), copy.deepcopy(learner)
+    learn = kind._learn
+
+    def failing(self, X, Y):
+        learn(self, X, Y)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kind, "_learn", failing)
+    with pytest.raises(KeyboardInterrupt):
+        learner.partial_fit(*chunk(1, 0))
+    states_equal(learner, alone)
+
+
 def test_one_thread_learns_in_place():
     learner = ml.CSDPP().fit(*chunk(0, 0))
     arrays = learner.state_

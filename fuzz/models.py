@@ -3,6 +3,7 @@
 import copy
 import json
 import tempfile
+import traceback
 import warnings
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ MEMORY = "/dev/shm"  # where it is there: writing to disk would take most of the
 PLACE = tempfile.TemporaryDirectory(
     prefix="fuzz-", dir=MEMORY if Path(MEMORY).is_dir() else None
 )
+OURS = ("manylabel", "sklearn")  # whose checks speak in sentences
 N_FEATURES, N_LABELS, MOST_EDITS = 6, 5, 4
 WIDEST = 1 << 24  # features; to predict takes memory for as many as a model says
 TEXTS = ["red wine", "white wine", "brown bread", "rye bread and wine"] * 6
@@ -174,7 +176,8 @@ def use(model: Any) -> None:
         elif hasattr(model, "predict"):
             model.predict(_wide(model.n_features_in_))
     except (ValueError, TypeError) as refusal:
-        if "array" in str(refusal) and "size" in str(refusal):
+        place = traceback.extract_tb(refusal.__traceback__)[-1].filename
+        if not any(part in Path(place).parts for part in OURS):
             raise  # NumPy's words, not a sentence of ours
 
 

@@ -77,15 +77,20 @@ def coordinate_descent() -> Work:
     n_rows, n_features, n_labels = 2_000, 500, 16
     X = sparse(n_rows, n_features, 20, seed=1)
     Y = transposed(sparse(n_rows, n_labels, 3, seed=2), n_labels)
-    curvature = np.add.reduceat(X.data**2, X.indptr[:-1]) + np.float32(1.5)
     problem = svm.Problem(
-        *(*X, Y.indptr, Y.indices, np.float32(1.0), curvature),
-        *(np.float32(0.5), np.float32(1e-6)),
+        *(*X, Y.indptr, Y.indices),
+        bias=np.float32(1.0),
+        length=np.add.reduceat(X.data**2, X.indptr[:-1]) + np.float32(1.0),
+        diagonal=np.full(n_rows, 0.5, np.float32),
+        positive_weight=np.ones(n_labels, np.float32),
+        tolerance=1e-6,
+        is_logistic=False,
     )
 
     def run() -> None:
-        size = (n_rows, n_features, n_labels)
-        svm.solve(problem, svm.make_lanes(np.arange(n_labels), *size, SEED), 5)
+        labels = np.arange(n_labels)
+        lanes = svm.make_lanes(problem, labels, n_features, n_labels, SEED)
+        svm.solve(problem, lanes, 5)
 
     return Work(run, 5 * len(X.data) * n_labels, "value, label and pass")
 

@@ -52,14 +52,16 @@ def features(estimator: Any, X: MatrixLike, *, reset: bool) -> CSR:
     return _finite(_canonical(checked, np.float32), "X")
 
 
-def feature_matrix(X: MatrixLike, *, n_rows: int | None = None, name: str = "X") -> CSR:
+def feature_matrix(X: Any, *, n_rows: int | None = None, name: str = "X") -> CSR:
     """Return ``X``, of no estimator, as a canonical float32 CSR array."""
+    if _is_ready(X) and n_rows in (None, X.shape[0]):
+        return X
     matrix = _matrix(X, name, n_rows, columns="n_features")
     return _finite(_canonical(matrix, np.float32), name)
 
 
 def labels(
-    Y: MatrixLike | None,
+    Y: Any,
     *,
     n_rows: int | None = None,
     n_labels: int | None = None,
@@ -71,6 +73,9 @@ def labels(
             f"{name} must be a 0/1 matrix: the estimator requires y to be passed, but "
             "the target y is None."
         )
+    fits = _is_ready(Y) and n_rows in (None, Y.shape[0]) and bool((Y.data == 1).all())
+    if fits and n_labels in (None, Y.shape[1]):
+        return Y
     matrix = _matrix(Y, name, n_rows, n_labels)
     result = _canonical(matrix, matrix.dtype)  # rounding first would hide a 1.00000001
     if not (result.data == 1).all():
@@ -212,11 +217,11 @@ def row_weights(sample_weight: Any, n_rows: int) -> Floats:
     return weights
 
 
-def propensities(propensity: Any, n_labels: int) -> Floats:
+def propensities(propensity: Any, n_labels: int, least: float = 0.0) -> Floats:
     """Return propensities as ``n_labels`` float64 values in (0, 1].
 
     ``propensity`` is a fitted ``Propensity`` (anything with ``values_``), one value
-    per label, or one value for all.
+    per label, or one value for all. Values below ``least`` are refused.
     """
     values = np.asarray(getattr(propensity, "values_", propensity))
     if values.dtype.kind not in "fiu":
@@ -236,6 +241,11 @@ def propensities(propensity: Any, n_labels: int) -> Floats:
         label = int(np.flatnonzero(wrong)[0])
         raise ValueError(
             f"propensity must lie in (0, 1]. Got {values[label]:g} for label {label}."
+        )
+    if values.min(initial=1) < least:
+        raise ValueError(
+            f"propensity must be at least {least:g}. "
+            f"Got {values.min():g} for label {values.argmin()}."
         )
     return values.astype(np.float64)
 
@@ -319,7 +329,8 @@ def _matrix(
     shape = M.shape if hasattr(M, "shape") else np.asarray(M).shape
     if len(shape) != 2:  # noqa: PLR2004 - a matrix has two dimensions
         raise ValueError(
-            f"{name} must be a matrix of shape (n_rows, {columns}). Got shape {shape}."
+            f"{name} must be a matrix of shape (n_rows, {columns}). Got shape {shape}. "
+            "Reshape your data."
         )
     matrix = check_array(
         M,
@@ -369,6 +380,12 @@ def _is_ready(X: Any) -> bool:
 
 def _canonical(matrix: Any, dtype: Any) -> CSR:
     """Return a CSR array with sorted, unique indices; the input is not touched."""
+    if (
+        isinstance(matrix, np.ndarray)
+        and matrix.dtype == dtype
+        and _has_no_zero(matrix)
+    ):
+        return _with_all_columns(matrix)
     known = isinstance(matrix, sp.csr_array) and matrix.dtype == dtype
     result = matrix if known else sp.csr_array(matrix, dtype=dtype)
     if not result.has_canonical_format:
@@ -379,6 +396,24 @@ def _canonical(matrix: Any, dtype: Any) -> CSR:
         narrow = (result.indices.astype(np.int32), result.indptr.astype(np.int32))
         result = sp.csr_array((result.data, *narrow), shape=result.shape)
     return result
+
+
+def _has_no_zero(matrix: Array) -> bool:
+    """Return whether all values of a dense matrix are stored, as of an embedding."""
+    is_small = matrix.size < 1 << 31
+    return is_small and matrix.flags.c_contiguous and bool(matrix.all())
+
+
+def _with_all_columns(matrix: Array) -> CSR:
+    """Return a dense matrix as CSR, whose values are not copied if they are writeable.
+
+    SciPy takes ten times as long. Kernels would be compiled anew for read-only values.
+    """
+    n_rows, n_columns = matrix.shape
+    values = np.require(matrix, requirements="W").reshape(-1)
+    columns = np.tile(np.arange(n_columns, dtype=np.int32), n_rows)
+    starts = np.arange(n_rows + 1, dtype=np.int32) * np.int32(n_columns)
+    return sp.csr_array((values, columns, starts), shape=matrix.shape)
 
 
 def _check_indices(matrix: Any, name: str) -> None:

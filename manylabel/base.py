@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel, persistence
 from manylabel._kernels import topk
-from manylabel._typing import CSR, Array, MatrixLike
+from manylabel._typing import CSR, Array, Floats, MatrixLike
 from manylabel.explanation import Explanation, Ranked
 from manylabel.lists import by_column
 from manylabel.persistence import records
@@ -189,6 +189,20 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         self.classes_ = np.arange(labels.shape[1])
         self.sparse_output_ = bool(sp.issparse(Y))
         return checked, labels
+
+    def _begin_weighted_fit(
+        self, X: MatrixLike, Y: MatrixLike, sample_weight: Any
+    ) -> tuple[CSR, CSR, Floats]:
+        """Return as ``_begin_fit`` the rows of a weight above 0, and their weights.
+
+        A weight that is nothing beside the largest is 0.
+        """
+        rows, labels = self._begin_fit(X, Y)
+        weight = _validation.row_weights(sample_weight, rows.shape[0])
+        counts = weight / weight.max() > 0
+        if counts.all():
+            return rows, labels, weight
+        return rows[counts], labels[counts], weight[counts]
 
     @contextmanager
     def _undo_on_error(self) -> Iterator[None]:
@@ -436,10 +450,18 @@ class OnlineClassifier(Shared, MultiLabelClassifier):
 
 
 def cut(X: CSR, n_rows: int) -> Iterator[tuple[CSR]]:
-    """Cut rows into chunks, at least one; a slice takes longer than a small tree."""
+    """Cut rows into chunks, at least one; a chunk takes longer than a small tree."""
     if X.shape[0] <= n_rows:
         return iter([(X,)])
-    return ((X[at : at + n_rows],) for at in range(0, X.shape[0], n_rows))
+    return ((_chunk(X, at, at + n_rows),) for at in range(0, X.shape[0], n_rows))
+
+
+def _chunk(X: CSR, start: int, end: int) -> CSR:
+    """Return some rows; their values are not copied, as those of a slice are."""
+    starts = X.indptr[start : end + 1]
+    place = slice(starts[0], starts[-1])
+    parts = X.data[place], X.indices[place], starts - starts[0]
+    return sp.csr_array(parts, shape=(len(starts) - 1, X.shape[1]))
 
 
 def _stacked(chunks: list[CSR]) -> CSR:

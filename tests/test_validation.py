@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import manylabel as ml
+from manylabel import _validation
 
 
 class OnlyArray:
@@ -40,3 +42,33 @@ def test_objects_of_another_shape_are_refused(rows):
     X, Y = rows
     with pytest.raises(ValueError, match=r"Y must be a matrix.* Got shape \(30,\)"):
         ml.OneVsRest().fit(X, OnlyArray(Y[:, 0]))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(30, 4), (1, 4), (0, 4)])
+def test_dense_rows_are_those_of_scipy(order, shape, rows):
+    X = np.asarray(rows[0][: shape[0]], order=order)
+    for dense in (X, np.where(X > 1, 0, X)):
+        found, expected = _validation.feature_matrix(dense), sp.csr_array(dense)
+        for part in ("data", "indices", "indptr"):
+            np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+        assert found.indices.dtype == found.indptr.dtype == np.int32
+
+
+def test_rows_without_zeros_are_not_copied_unless_they_are_read_only(rows):
+    X = rows[0]
+    assert np.shares_memory(_validation.feature_matrix(X).data, X)
+    X.flags.writeable = False
+    assert _validation.feature_matrix(X).data.flags.writeable
+
+
+def test_dense_rows_are_neither_changed_nor_kept(rows):
+    X, Y = rows
+    before = X.copy()
+    for kind in (ml.OneVsRest, ml.FastXML, ml.CSDPP, ml.PLST, ml.LabelPowerset):
+        model = kind().fit(X, Y)
+        scores = model.decision_function(X)
+        np.testing.assert_array_equal(X, before)
+        X[:] = 1
+        np.testing.assert_array_equal(model.decision_function(before), scores)
+        X[:] = before

@@ -1,44 +1,41 @@
-"""One linear SVM per label."""
+"""One linear classifier per label."""
 
 import warnings
-from collections.abc import Callable
 from numbers import Integral
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
+from sklearn.utils.metaestimators import available_if
 
 from manylabel import _validation, parallel
 from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.linear import svm
 from manylabel._kernels.ranking import UNSEEN
-from manylabel._typing import CSR, Array, Bools, Ints, RandomState, Singles
-from manylabel.base import BatchClassifier
-from manylabel.baselines._lanes import LANES, Fitted, Shared, fit_labels
-from manylabel.baselines._rare import fit_rare
+from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
+from manylabel.base import MultiLabelClassifier
 from manylabel.persistence.records import Field, Finite, Matrix
+from manylabel.solvers import linear
+from manylabel.solvers.lanes import Fitted
 
-# Labels of one task: enough to fill lanes that fall free, few enough to share out, and,
-# for those that are packed anew, to remember their state.
-LABELS_PER_TASK = 4 * LANES
-RARE_LABELS_PER_TASK = 1024
-# So many rows matter for a rare label, measured on texts: a few for all, more for each
-# row that has it. It pays to look for them if they are at most one row in SMALL_SHARE.
-ROWS_THAT_MATTER = (256, 8)
-SMALL_SHARE = 24
-Solver = Callable[[Shared, Array, float], list[Fitted]]
+LEAST_PROPENSITY = 1e-6  # a positive row then weighs as much as 2,000,000 others
 
 
-class OneVsRest(BatchClassifier):
-    """Binary relevance: an L2-regularised squared-hinge linear SVM per label.
+def _gives_probabilities(model: "OneVsRest") -> bool:
+    return model.loss == "log_loss"
 
-    Solved by dual coordinate descent with shrinking [1]_, 64 labels side by side, so
-    that a row is read once for all of them. A label that is rare among many rows is
-    solved on the few that matter for it, which all rows are searched for. The outcome
-    for a label does not depend on which others it is solved with, nor on ``n_jobs``.
+
+class OneVsRest(MultiLabelClassifier):
+    """Binary relevance: an L2-regularised linear classifier per label.
+
+    An SVM of squared hinge loss or a logistic regression, solved by dual coordinate
+    descent [1]_, 64 labels side by side, so that a row is read once for
+    all of them. A label of an SVM that is rare among many rows is solved on the few
+    that matter for it, which all rows are searched for. The outcome for a label does
+    not depend on which others it is solved with, nor on ``n_jobs``.
 
     Parameters
     ----------
@@ -54,6 +51,15 @@ class OneVsRest(BatchClassifier):
         converge slowly and rank worse.
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
+    loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
+        ``"log_loss"`` is logistic regression and has ``predict_proba``.
+    class_weight : "balanced" or None, default=None
+        ``"balanced"`` lets the rows that have a label weigh as much in total as those
+        that do not; None lets each row weigh the same.
+    propensity : Propensity, array of shape (n_labels,), float or None, default=None
+        How probable it is that a true label is recorded, in [1e-6, 1]. A row that has
+        a label then weighs ``2 / p - 1`` for it, others 1 [3]_: try also a smaller
+        ``C``. None, or 1, trusts the labels.
     min_weight : float, default=0.01
         Weights of at most this size are dropped, as in DiSMEC [2]_; 0 keeps all.
     n_jobs : int or None, default=None
@@ -78,12 +84,20 @@ class OneVsRest(BatchClassifier):
     Starting every label from the solution of a label without positives was tried: it
     saves no pass, so all labels start from zero.
 
+    With ``propensity``, the 0/1 loss on recorded labels has, but for a constant, the
+    expectation of that on complete labels ([3]_, Lemma 1, for labels that are lost and
+    never added). The loss that is minimised bounds it from above [4]_.
+
     References
     ----------
     .. [1] Hsieh, Chang, Lin, Keerthi & Sundararajan, "A dual coordinate descent method
        for large-scale linear SVM", ICML 2008, Algorithm 3.
     .. [2] Babbar & Schölkopf, "DiSMEC: distributed sparse machines for extreme
        multi-label classification", WSDM 2017.
+    .. [3] Natarajan, Dhillon, Ravikumar & Tewari, "Learning with noisy labels",
+       NIPS 2013.
+    .. [4] Qaraei, Schultheis, Gupta & Babbar, "Convex surrogates for unbiased loss
+       functions in extreme classification with missing labels", WWW 2021.
 
     Examples
     --------
@@ -105,6 +119,9 @@ class OneVsRest(BatchClassifier):
         max_iter: int = 1000,
         normalize: bool = True,
         fit_intercept: bool = True,
+        loss: str = "squared_hinge",
+        class_weight: str | None = None,
+        propensity: Any = None,
         min_weight: float = 0.01,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
@@ -114,59 +131,94 @@ class OneVsRest(BatchClassifier):
         self.max_iter = max_iter
         self.normalize = normalize
         self.fit_intercept = fit_intercept
+        self.loss = loss
+        self.class_weight = class_weight
+        self.propensity = propensity
         self.min_weight = min_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
-        rows, by_label = X, Y.tocsc()
+    def fit(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> Self:
+        """Forget what was learnt, then learn the rows.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        Y : array or sparse array of shape (n_rows, n_labels)
+            Labels, 0/1.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            Factor of ``C`` for each row: a row of weight 2 counts as two, one of weight
+            0 is as if it were not there, and all weights twice as large are ``C`` twice
+            as large.
+
+        Returns
+        -------
+        OneVsRest
+            Itself.
+        """
+        self._check_parameters()
+        with self._undo_on_error():
+            self._learn(*self._begin_weighted_fit(X, Y, sample_weight))
+        return self
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: MatrixLike) -> Singles:
+        """Return how probable each label is; for ``loss="log_loss"`` only.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_labels)
+            The logistic function of ``decision_function``.
+        """
+        probabilities: Singles = expit(self.decision_function(X))
+        return probabilities
+
+    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
+        rows = X
         if self.normalize:
-            parts = (_unit_values(X), X.indices, X.indptr)
+            parts = (linear.unit_values(X), X.indices, X.indptr)
             rows = sp.csr_array(parts, shape=X.shape)
-        counts = np.diff(by_label.indptr)
-        # Labels of like frequency take a like number of passes.
-        seen = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-        # Without an intercept every row matters: a score of 0 is above -1.
-        is_rare = _is_rare(counts[seen], rows.shape[0]) & bool(self.fit_intercept)
-        shared, n_jobs = self._shared(rows, by_label), effective_n_jobs(self.n_jobs)
-        shares = [
-            *(
-                (fit_labels, s)
-                for s in _shares(seen[~is_rare], LABELS_PER_TASK, n_jobs)
-            ),
-            *(
-                (fit_rare, s)
-                for s in _shares(seen[is_rare], RARE_LABELS_PER_TASK, n_jobs)
-            ),
-        ]
-        tasks = [(solver, shared, share, self.min_weight) for solver, share in shares]
-        fitted = parallel.run(_fit, tasks, self.n_jobs)
-        self._gather([block for blocks in fitted for block in blocks])
+        seed = parallel.spawn_seeds(self.random_state, 1)[0]
+        fitted = linear.fit_columns(
+            *(rows, Y.tocsc(), self._settings(), seed),
+            n_jobs=self.n_jobs,
+            row_weight=weight,
+            positive_weight=self._positive_weights(Y, weight),
+        )
+        self._gather(fitted)
+
+    def _positive_weights(self, Y: CSR, weight: Floats) -> Floats:
+        """Return for each label how much the rows that have it weigh beside others."""
+        n_labels, heavier = Y.shape[1], np.ones(Y.shape[1])
+        if self.propensity is not None:
+            given = self.propensity, n_labels, LEAST_PROPENSITY
+            heavier = 2 / _validation.propensities(*given) - 1
+        return heavier * _balance(Y, weight) if self.class_weight else heavier
 
     def _scores(self, X: CSR) -> Array:
-        values = _unit_values(X) if self.normalize else X.data
+        values = linear.unit_values(X) if self.normalize else X.data
         out = np.empty((X.shape[0], len(self.classes_)), np.float32)
         W = self.coef_
+        if _is_full(X) and _is_full(W):
+            dense = values.reshape(X.shape), W.data.reshape(W.shape)
+            svm.dense_scores(*dense, self.intercept_, out)
+            return out
         svm.scores(
             *(X.indptr, X.indices, values),
             *(W.indptr, W.indices, W.data, self.intercept_, out),
         )
         return out
 
-    def _shared(self, rows: CSR, by_label: Any) -> Shared:
-        bias, diagonal = float(bool(self.fit_intercept)), 0.5 / self.C
-        norms = np.empty(rows.shape[0])
-        svm.squared_norms(rows.indptr, rows.data, norms)
-        rows, features = _frequent_first(rows)
-        problem = svm.Problem(
-            *(rows.indptr, rows.indices, rows.data, by_label.indptr, by_label.indices),
-            bias=np.float32(bias),
-            curvature=(norms + bias**2 + diagonal).astype(np.float32),
-            diagonal=np.float32(diagonal),
-            tolerance=float(self.tol),
-        )
-        seed = parallel.spawn_seeds(self.random_state, 1)[0]
-        return Shared(problem, features, int(self.max_iter), seed, _mean_row(rows))
+    def _settings(self) -> linear.Settings:
+        names = linear.Settings._fields
+        given = {name: v for name, v in vars(self).items() if name in names}
+        return linear.Settings(**given)
 
     def _gather(self, fitted: list[Fitted]) -> None:
         n_labels = len(self.classes_)
@@ -195,55 +247,25 @@ class OneVsRest(BatchClassifier):
             )
 
     def _check_parameters(self) -> None:
-        C = _validation.number(self.C, "C", above=0)
-        if 0.5 / C > float(np.finfo(np.float32).max):
-            raise ValueError(f"C must be larger, or 1 / C is infinite. Got {C}.")
+        linear.check_cost(self.C)
         _validation.number(self.tol, "tol", above=0)
         _validation.number(self.min_weight, "min_weight", least=0)
+        _validation.choice(self.loss, "loss", linear.LOSSES)
+        if self.class_weight is not None:
+            _validation.choice(self.class_weight, "class_weight", ["balanced"])
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
 
 
-def _unit_values(X: CSR) -> Singles:
-    """Return the values of ``X`` with rows of length 1; rows of zeros stay."""
-    values = np.empty(len(X.data), np.float32)
-    svm.unit_rows(X.indptr, X.data, values)
-    return values
+def _is_full(matrix: CSR) -> bool:
+    """Return whether all values of a matrix are stored, zeros too."""
+    return bool(matrix.nnz == matrix.shape[0] * matrix.shape[1])
 
 
-def _frequent_first(X: CSR) -> tuple[CSR, Array]:
-    """Renumber the columns, frequent ones first; return also their old numbers.
-
-    The weights that are needed most then lie side by side and stay in the cache.
-    """
-    order = np.argsort(-np.bincount(X.indices, minlength=X.shape[1]), kind="stable")
-    rank = np.empty(len(order), X.indices.dtype)
-    rank[order] = np.arange(len(order))
-    data = X.data.copy()  # sorted in place below, and it may be the user's
-    renumbered = sp.csr_array((data, rank[X.indices], X.indptr), shape=X.shape)
-    renumbered.sort_indices()
-    return renumbered, order
-
-
-def _mean_row(X: CSR) -> Singles:
-    total = np.bincount(X.indices, X.data, minlength=X.shape[1])
-    mean: Singles = (total / X.shape[0]).astype(np.float32)
-    return mean
-
-
-def _is_rare(counts: Array, n_rows: int) -> Bools:
-    few, each = ROWS_THAT_MATTER
-    return np.asarray(few + each * counts.astype(np.int64) <= n_rows / SMALL_SHARE)
-
-
-def _shares(labels: Array, size: int, n_jobs: int) -> list[Array]:
-    """Cut labels into equal shares of at most ``size``, as many for each job.
-
-    The outcome does not depend on it, because labels do not depend on their company.
-    """
-    n_rounds = -(-len(labels) // (size * n_jobs))
-    n_shares = min(len(labels), n_rounds * n_jobs)
-    return [labels[i::n_shares] for i in range(n_shares)]
-
-
-def _fit(solver: Solver, *task: Any) -> list[Fitted]:
-    return solver(*task)
+def _balance(Y: CSR, weight: Floats) -> Floats:
+    """Return what rows without a label weigh beside those with it; 1 if none are."""
+    positive = Y.T @ weight
+    negative = weight.sum() - positive
+    has_both = (np.bincount(Y.indices, minlength=Y.shape[1]) % Y.shape[0]) > 0
+    ratio = np.ones(Y.shape[1])
+    np.divide(negative, positive, out=ratio, where=has_both)
+    return np.clip(ratio, 1e-9, 1e9)  # rounding may leave less than nothing

@@ -1,14 +1,17 @@
-"""OneVsRest: published figures, pruning, refusals."""
+"""OneVsRest: published figures, pruning, weights, refusals."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import normalize
 
-from manylabel import OneVsRest, evaluate, load, read
-from manylabel.baselines import _lanes
+from manylabel import OneVsRest, Propensity, base, evaluate, load, make_corpus, read
+from manylabel.baselines import _one_vs_rest
 from manylabel.exceptions import ArchiveError
+from manylabel.solvers import lanes
 
 # Extreme Classification Repository, row 1-vs-All: P@1, P@3, P@5.
 PUBLISHED = {"bibtex": (62.62, 39.09, 28.79), "delicious": (65.02, 58.88, 53.28)}
@@ -64,9 +67,22 @@ def test_slow_labels_are_packed_anew_without_changing_a_bit(problem, monkeypatch
     slow = OneVsRest(tol=1e-3, C=10.0)
     expected = slow.fit(X, many).decision_function(X)
     assert slow.n_iter_.max() > 32
-    monkeypatch.setattr(_lanes, "FIRST_STOP", 2)
-    monkeypatch.setattr(_lanes, "LANES", 7)
+    monkeypatch.setattr(lanes, "FIRST_STOP", 2)
+    monkeypatch.setattr(lanes, "LANES", 7)
     assert_array_equal(slow.fit(X, many).decision_function(X), expected)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_rows_without_zeros_are_scored_to_the_bit_as_others(normalize, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(70, 21)), rng.random((70, 5)) < 0.4
+    model = OneVsRest(normalize=normalize, min_weight=0).fit(X, Y)
+    scores, best = model.decision_function(X), model.predict_topk(X, k=2).toarray()
+    assert_array_equal(model.decision_function(X[3:4]), scores[3:4])
+    monkeypatch.setattr(base, "PAIRS_AT_ONCE", 40)  # many chunks
+    assert_array_equal(model.predict_topk(X, k=2).toarray(), best)
+    monkeypatch.setattr(_one_vs_rest, "_is_full", lambda _: False)
+    assert_array_equal(model.decision_function(X), scores)
 
 
 def test_weights_are_sparse_and_single_precision(problem):
@@ -90,6 +106,121 @@ def test_a_slow_label_is_reported(problem):
         OneVsRest(max_iter=1, tol=1e-6).fit(*problem)
 
 
+def weights_of(model):
+    return np.vstack([model.coef_.toarray(), model.intercept_])
+
+
+def test_logistic_regressions_are_those_of_scikit_learn(problem):
+    X, Y = problem
+    model = OneVsRest(loss="log_loss", min_weight=0, tol=1e-3).fit(X, Y)
+    rows = np.hstack([normalize(X), np.ones((len(X), 1))])
+    theirs = LogisticRegression(fit_intercept=False, tol=1e-8)
+    for label, y in enumerate(Y.T):
+        expected = theirs.fit(rows, y).predict_proba(rows)[:, 1]
+        assert_allclose(model.predict_proba(X)[:, label], expected, atol=1e-3)
+
+
+def test_only_logistic_regression_gives_probabilities(problem):
+    assert hasattr(OneVsRest(loss="log_loss"), "predict_proba")
+    assert not hasattr(OneVsRest().fit(*problem), "predict_proba")
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
+@pytest.mark.parametrize(
+    "propensity", [1, np.ones(5), Propensity.given(np.ones(5))], ids=str
+)
+def test_propensities_of_1_change_no_bit(loss, propensity, problem):
+    plain = OneVsRest(loss=loss).fit(*problem)
+    sure = OneVsRest(loss=loss, propensity=propensity).fit(*problem)
+    assert_array_equal(weights_of(sure), weights_of(plain))
+
+
+def test_a_recorded_label_weighs_as_its_propensity_says(problem):
+    X, Y = problem
+    p = np.array([0.1, 0.2, 0.5, 0.8, 1.0])
+    model = OneVsRest(propensity=p, tol=1e-4, min_weight=0).fit(X, Y)
+    for label, y in enumerate(Y.T):
+        weight = np.where(y, 2 / p[label] - 1, 1)
+        alone = OneVsRest(tol=1e-4, min_weight=0)
+        alone.fit(X, y[:, None], sample_weight=weight)
+        expected = weights_of(alone)[:, 0]
+        assert_allclose(weights_of(model)[:, label], expected, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("loss", "costs"), [("squared_hinge", (0.1, 0.3, 1.0)), ("log_loss", (1.0, 3.0))]
+)
+def test_propensities_rank_complete_labels_better(loss, costs):
+    """With the best C of each: heavier rows are also a larger C."""
+    corpus = make_corpus(n_rows=1500, n_features=500, n_labels=50, random_state=0)
+    train, test = slice(0, 1000), slice(1000, None)
+
+    def best(propensity):
+        models = [OneVsRest(loss=loss, C=C, propensity=propensity) for C in costs]
+        for model in models:
+            model.fit(corpus.X[train], corpus.Y[train])
+        found = [model.predict_topk(corpus.X[test], k=3) for model in models]
+        return max(evaluate(corpus.complete[test], each)["P@3"] for each in found)
+
+    assert best(corpus.propensity) > best(None) + 0.02
+
+
+def test_balanced_positives_weigh_as_much_as_all_others(problem):
+    X, Y = problem
+    balanced = OneVsRest(class_weight="balanced", tol=1e-4, min_weight=0).fit(X, Y)
+    for label, y in enumerate(Y.T):
+        alone = OneVsRest(tol=1e-4, min_weight=0)
+        weight = np.where(y, (1 - y).sum() / y.sum(), 1)
+        alone.fit(X, y[:, None], sample_weight=weight)
+        expected = weights_of(alone)[:, 0]
+        assert_allclose(weights_of(balanced)[:, label], expected, atol=1e-3)
+
+
+def test_a_label_of_all_rows_or_none_is_balanced(problem):
+    X, Y = problem
+    Y = Y.copy()
+    Y[:, 0], Y[:, 1] = 1, 0
+    weight = np.random.default_rng(0).random(len(X))
+    model = OneVsRest(class_weight="balanced").fit(X, Y, sample_weight=weight)
+    assert model.predict(X)[:, 0].all()
+    assert not model.predict(X)[:, 1].any()
+
+
+@pytest.mark.parametrize("parameters", [{}, {"class_weight": "balanced"}], ids=str)
+def test_a_row_of_no_weight_is_as_if_it_were_not_there(parameters, problem):
+    X, Y = problem
+    kept = np.random.default_rng(0).random(len(X)) < 0.7
+    model = OneVsRest(**parameters).fit(X, Y, sample_weight=kept)
+    without = OneVsRest(**parameters).fit(X[kept], Y[kept])
+    assert_array_equal(weights_of(model), weights_of(without))
+
+
+def test_weights_are_factors_of_C(problem):
+    heavy = OneVsRest().fit(*problem, sample_weight=np.full(80, 4.0))
+    assert_array_equal(weights_of(heavy), weights_of(OneVsRest(C=4.0).fit(*problem)))
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
+@pytest.mark.parametrize("C", [1e-30, 1.0, 1e30])
+@pytest.mark.filterwarnings("ignore:.*labels did not converge")
+def test_weights_of_any_size_give_finite_scores(loss, C, problem):
+    X, Y = problem
+    weight = np.logspace(-200, 200, len(X))
+    model = OneVsRest(C=C, loss=loss, propensity=1e-6, max_iter=100)
+    assert np.isfinite(model.fit(X, Y, sample_weight=weight).decision_function(X)).all()
+
+
+@pytest.mark.parametrize(
+    "propensity", [0.5, np.full(5, 0.5), Propensity.given(np.full(5, 0.5))], ids=str
+)
+def test_propensities_are_saved(propensity, problem, tmp_path):
+    model = OneVsRest(propensity=propensity).fit(*problem)
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert str(loaded.get_params()) == str(model.get_params())
+    assert_array_equal(weights_of(loaded.fit(*problem)), weights_of(model))
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -101,6 +232,10 @@ def test_a_slow_label_is_reported(problem):
         ({"C": 1e-300}, "C must be larger"),
         ({"tol": float("nan")}, "tol must be finite"),
         ({"min_weight": float("inf")}, "min_weight must be finite"),
+        ({"loss": "hinge"}, "loss must be one of squared_hinge, log_loss. Got 'hinge'"),
+        ({"class_weight": "auto"}, "class_weight must be one of balanced. Got 'auto'"),
+        ({"propensity": [0.5]}, "propensity must have 5 values"),
+        ({"propensity": 1e-9}, "propensity must be at least 1e-06. Got 1e-09 for la"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters, message, problem):

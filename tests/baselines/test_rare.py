@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from sklearn.preprocessing import normalize
 
 from manylabel import OneVsRest, make_corpus
-from manylabel.baselines import _one_vs_rest, _rare
+from manylabel.solvers import linear, rare
 
 
 @st.composite
@@ -28,28 +28,32 @@ def problems(draw):
     return X.astype(np.float32), Y.astype(int), C
 
 
-def solve(X, Y, C, *, tol, labels=None, max_iter=20_000, capacity=2048):
+def solve(X, Y, C, *, tol, labels=None, max_iter=20_000, capacity=2048, weights=()):
     """Return weights, the intercept last, and signed passes of the labels."""
-    model = OneVsRest(C=C, tol=tol, max_iter=max_iter)
-    shared = model._shared(sp.csr_array(X), sp.csc_array(Y))
+    settings = linear.Settings(C=C, tol=tol, max_iter=max_iter)
+    rows, seed = (sp.csr_array(X), sp.csc_array(Y)), np.uint64(7)
+    shared = linear.share(*rows, settings, seed, *weights)
     labels = np.arange(Y.shape[1]) if labels is None else np.asarray(labels)
-    with patch.object(_rare, "CAPACITY", capacity):
-        (fitted,) = _rare.fit_rare(shared, labels, 0.0)
+    with patch.object(rare, "CAPACITY", capacity):
+        (fitted,) = rare.fit_rare(shared, labels, 0.0)
     order = np.argsort(fitted.labels, kind="stable")
     weights = np.vstack([fitted.weights.toarray(), fitted.intercept])
     return weights[:, order], fitted.n_iter[order]
 
 
 def objective(w, X, y, C):
-    """Return the primal objective and its gradient; the last weight is of 1."""
+    """Return the primal objective and its gradient; the last weight is of 1.
+
+    C is one number, or one of each row.
+    """
     rows, target = np.hstack([X, np.ones((len(X), 1))]).astype(float), 2 * y - 1
     slack = np.maximum(0, 1 - target * (rows @ w))
-    gradient = w - 2 * C * rows.T @ (target * slack)
-    return w @ w / 2 + C * slack @ slack, gradient
+    gradient = w - 2 * rows.T @ (C * target * slack)
+    return w @ w / 2 + (C * slack) @ slack, gradient
 
 
 def optimum(X, y, C):
-    start, settings = np.zeros(X.shape[1] + 1), {"ftol": 1e-12, "maxiter": 10_000}
+    start, settings = np.zeros(X.shape[1] + 1), {"gtol": 1e-8, "ftol": 1e-15}
     return minimize(
         objective, start, (X, y, C), "L-BFGS-B", jac=True, options=settings
     ).fun
@@ -64,6 +68,26 @@ def test_reaches_the_optimum_however_few_rows_a_search_finds(problem, capacity):
     for label, y in enumerate(Y.T):
         ours, _ = objective(weights[:, label].astype(float), X, y, C)
         assert_allclose(ours, optimum(X, y, C), rtol=1e-4, atol=1e-6)
+
+
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_reaches_the_optimum_of_weighted_rows(problem, seed):
+    X, Y, C = problem
+    rng = np.random.default_rng(seed)
+    rows, positives = rng.uniform(0.1, 5, len(X)), rng.uniform(0.2, 20, Y.shape[1])
+    found, _ = solve(X, Y, C, tol=1e-4, capacity=3, weights=(rows, positives))
+    for label, y in enumerate(Y.T):
+        each = C * rows * np.where(y, positives[label], 1)
+        ours, _ = objective(found[:, label].astype(float), X, y, each)
+        assert ours <= (1 + 1e-4) * optimum(X, y, each) + 1e-6
+
+
+def test_weights_of_1_change_no_bit():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(50, 5)).astype(np.float32), rng.random((50, 3)) < 0.2
+    plain, _ = solve(X, Y.astype(int), 1.0, tol=0.01)
+    ones, _ = solve(X, Y.astype(int), 1.0, tol=0.01, weights=(np.ones(50), np.ones(3)))
+    assert_array_equal(plain, ones)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -128,12 +152,12 @@ def sum_of_objectives(model, X, Y):
 def test_rare_labels_are_solved_as_well_as_others_are(corpus, monkeypatch):
     X, Y = sp.csr_array(corpus.X, dtype=np.float32), corpus.Y.toarray()
     counts = Y.sum(axis=0)
-    Y = Y[:, (counts > 0) & _one_vs_rest._is_rare(counts, len(Y))]
+    Y = Y[:, (counts > 0) & linear.is_rare(counts, len(Y))]
     assert Y.shape[1] > 10
-    rare = sum_of_objectives(OneVsRest(min_weight=0).fit(X, Y), X, Y)
-    monkeypatch.setattr(_one_vs_rest, "SMALL_SHARE", len(Y))
+    alone = sum_of_objectives(OneVsRest(min_weight=0).fit(X, Y), X, Y)
+    monkeypatch.setattr(linear, "SMALL_SHARE", len(Y))
     common = sum_of_objectives(OneVsRest(min_weight=0).fit(X, Y), X, Y)
-    assert rare <= common * (1 + 1e-4)
+    assert alone <= common * (1 + 1e-4)
 
 
 def test_jobs_and_the_order_of_labels_do_not_matter(corpus):

@@ -58,7 +58,8 @@ class Active(NamedTuple):
     indices: Any
     data: Any
     target: Any  # (n_rows,) 1 or -1
-    scale: Any  # (n_rows,) 1 / curvature
+    diagonal: Any  # (n_rows,) 1 / (2 C_i)
+    scale: Any  # (n_rows,) 1 / (length + diagonal)
     alpha: Any  # (n_rows,)
     order: Any  # (n_rows,) as they are visited
     features: Any  # (n_features,) what they are called outside
@@ -100,6 +101,7 @@ def make_active(n_rows, n_features, n_values):
         indices=np.empty(n_values, np.int32),
         data=np.empty(n_values, np.float32),
         target=np.empty(n_rows, np.float32),
+        diagonal=np.empty(n_rows, np.float32),
         scale=np.empty(n_rows, np.float32),
         alpha=np.empty(n_rows, np.float32),
         order=np.empty(n_rows, np.int64),
@@ -260,11 +262,15 @@ def _gather(problem, lanes, lane, n_rows, local):
     x_indptr, x_indices, x_data = problem.x_indptr, problem.x_indices, problem.x_data
     indices, data, place = local.indices, local.data, local.place
     features, weights, n_features, q = local.features, local.weights, 0, 0
+    heavier = problem.positive_weight[lanes.labels[lane]]
     for n in range(n_rows):
         i = lanes.active[lane, n]
         local.rows[n], local.indptr[n], local.alpha[n] = i, q, lanes.alpha[lane, n]
-        local.target[n] = ONE if lanes.role[lane, i] == POSITIVE else -ONE
-        local.scale[n] = ONE / problem.curvature[i]
+        local.target[n], diagonal = -ONE, problem.diagonal[i]
+        if lanes.role[lane, i] == POSITIVE:
+            local.target[n], diagonal = ONE, diagonal / heavier
+        local.diagonal[n] = diagonal
+        local.scale[n] = ONE / (problem.length[i] + diagonal)
         for p in stretch(x_indptr, i):
             j = x_indices[p]
             if place[j] < 0:
@@ -285,6 +291,7 @@ def _sweep(problem, local, last, bound, n_order):
     """Visit rows in ``order``; return how many remain, and the extreme gradients."""
     indptr, indices, data, bias = local.indptr, local.indices, local.data, problem.bias
     weights, alpha, target = local.weights, local.alpha, local.target
+    diagonal = local.diagonal
     order, top, low, k = local.order, -INFINITY, INFINITY, 0
     while k < n_order:
         n = order[k]
@@ -292,7 +299,7 @@ def _sweep(problem, local, last, bound, n_order):
         for p in range(indptr[n], indptr[n + 1]):
             score += data[p] * weights[np.uintp(indices[p])]
         old = alpha[n]
-        gradient = target[n] * score - ONE + old * problem.diagonal
+        gradient = target[n] * score - ONE + old * diagonal[n]
         if old == ZERO and gradient > bound and target[n] < ZERO:
             n_order -= 1
             order[k] = order[n_order]

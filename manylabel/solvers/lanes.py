@@ -1,4 +1,4 @@
-"""Many SVMs side by side: labels packed into blocks, stragglers packed anew."""
+"""Many classifiers side by side: labels in blocks, stragglers packed anew."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from manylabel._kernels.linear import svm
 from manylabel._typing import Array, Ints, Singles
 
-LANES = 64  # labels side by side, at most: fewer waste a row's visit, more the cache
+LANES = svm.LANES
 STEP = 32  # the vectorised loops take so many lanes at a step, so widths are multiples
-FIRST_STOP = 32  # passes; most labels need fewer when rows have unit length
-BY_LANE = ("weights", "alpha", "role", "bound")
+FIRST_STOP = 12  # passes; most labels need fewer when rows have unit length
+BY_LANE = ("weights", "alpha")
 
 
 class Shared(NamedTuple):
@@ -55,10 +55,11 @@ def fit_labels(shared: Shared, labels: Array, prune: float) -> list[Fitted]:
             fitted.append(collect(shared, block, np.flatnonzero(is_done), prune))
             if not is_done.all():
                 late = np.flatnonzero(~is_done)
-                slow.append((_joined([(block, late)]), np.arange(len(late))))
+                part = _joined(shared.problem, [(block, late)])
+                slow.append((part, np.arange(len(late))))
         if not slow:
             return fitted
-        blocks = (_joined(parts) for parts in _full_blocks(slow))
+        blocks = (_joined(shared.problem, parts) for parts in _full_blocks(slow))
         until = min(2 * until, shared.max_iter)
 
 
@@ -82,13 +83,14 @@ def collect(shared: Shared, block: Any, done: Array, prune: float) -> Fitted:
 
 def _started(shared: Shared, labels: Array) -> svm.Lanes:
     """Return the lanes of ``labels`` before the first pass."""
-    n_rows, n_features = len(shared.problem.curvature), len(shared.features)
-    width = _width(len(labels))
-    lanes: svm.Lanes = svm.make_lanes(labels, n_rows, n_features, width, shared.seed)
+    n_features, width = len(shared.features), _width(len(labels))
+    lanes: svm.Lanes = svm.make_lanes(
+        shared.problem, labels, n_features, width, shared.seed
+    )
     return lanes
 
 
-def _joined(parts: list[Chosen]) -> svm.Lanes:
+def _joined(problem: svm.Problem, parts: list[Chosen]) -> svm.Lanes:
     """Return chosen lanes of blocks that took equally many passes, as one block."""
     first, _ = parts[0]
     n_lanes = sum(len(lanes) for _, lanes in parts)
@@ -100,14 +102,17 @@ def _joined(parts: list[Chosen]) -> svm.Lanes:
         return np.concatenate([*chosen, idle], axis=-1)
 
     joined = {name: wide(name) for name in BY_LANE}
+    labels = np.concatenate([block.labels[lanes] for block, lanes in parts])
+    indptr, positives = svm.find_positives(problem, labels)
     return first._replace(
         **joined,
-        labels=np.concatenate([block.labels[lanes] for block, lanes in parts]),
+        labels=labels,
         n_iter=np.concatenate([block.n_iter[lanes] for block, lanes in parts]),
         order=first.order.copy(),
         state=first.state.copy(),
-        n_live=np.count_nonzero(joined["role"], axis=1),
-        **{n: np.empty_like(joined["bound"]) for n in ("top", "low", "score", "step")},
+        p_indptr=indptr,
+        p_lanes=positives,
+        at_hand=np.zeros_like(first.at_hand),
     )
 
 

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 from manylabel._kernels.linear import working_set
 from manylabel._typing import Array
-from manylabel.baselines._lanes import Fitted, Shared, collect
+from manylabel.solvers.lanes import Fitted, Shared, collect
 
 LANES = 32  # labels that a search scores side by side
 CAPACITY = 2048  # rows that a search finds for a label, at most
@@ -16,7 +16,7 @@ def fit_rare(shared: Shared, labels: Array, prune: float) -> list[Fitted]:
     """Fit ``labels``, each by the rows that matter for it."""
     tolerance = STRICTNESS * shared.problem.tolerance
     problem = shared.problem._replace(tolerance=tolerance)
-    size = len(problem.curvature), len(shared.features)
+    size = len(problem.length), len(shared.features)
     lanes = working_set.make_lanes(*size, LANES, min(size[0], CAPACITY))
     local = working_set.make_active(*size, len(problem.x_data))
     fitted, n_taken = [], 0

@@ -1,0 +1,95 @@
+"""How fast OneVsRest scores dense rows, as of sentence embeddings.
+
+    python -m benchmarks.dense_rows
+
+Beside the same rows as a sparse matrix, one value at a time, the product of BLAS alone,
+and the one-vs-rest classifiers of scikit-learn. CPU milliseconds on one core, the least
+of some runs. The last column is training, 64 labels of the same rows.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
+
+import manylabel as ml
+from manylabel._kernels.linear import svm
+from manylabel.solvers import linear
+
+N_RUNS, N_ROWS, N_TRAIN, N_LABELS = 7, 4000, 1000, 200
+WIDTHS = (384, 768, 1024)
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+def least_ms(run: Callable[[], Any]) -> float:
+    """Return the CPU milliseconds of the quickest of some runs, after a first."""
+    run()
+    found = []
+    for _ in range(N_RUNS):
+        start = time.process_time()
+        run()
+        found.append(time.process_time() - start)
+    return 1000 * min(found)
+
+
+def draw(n_features: int) -> Rows:
+    """Return rows of unit length, and labels that depend on them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_ROWS, n_features)).astype(np.float32)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    noise = rng.normal(size=(N_ROWS, N_LABELS))
+    scores = X @ rng.normal(size=(n_features, N_LABELS)) + 0.5 * noise
+    return X, (scores > 1.5).astype(int)
+
+
+def score_sparse(model: ml.OneVsRest, X: np.ndarray) -> np.ndarray:
+    """Score rows by the kernel of sparse ones."""
+    rows, W = sp.csr_array(X), model.coef_
+    out = np.empty((len(X), N_LABELS), np.float32)
+    values = linear.unit_values(rows)
+    weights = W.indptr, W.indices, W.data
+    svm.scores(rows.indptr, rows.indices, values, *weights, model.intercept_, out)
+    return out
+
+
+def measure(n_features: int) -> dict[str, float]:
+    """Return what each way takes for rows of some width."""
+    X, Y = draw(n_features)
+    few, labels = X[:N_TRAIN], Y[:N_TRAIN]
+    model = ml.OneVsRest().fit(few, labels)
+    weights = model.coef_.toarray()
+    ways: dict[str, Callable[[], Any]] = {
+        "scores": lambda: model.decision_function(X),
+        "sparse": lambda: score_sparse(model, X),
+        "BLAS": lambda: X @ weights,
+        "top 5": lambda: model.predict_topk(X, k=5),
+        "sets": lambda: model.predict(X),
+    }
+    for name, kind in (("SVC", LinearSVC()), ("LogReg", LogisticRegression())):
+        theirs = OneVsRestClassifier(kind).fit(few, labels)
+        ways[f"sklearn {name} sets"] = lambda theirs=theirs: theirs.predict(X)
+    ways["train"] = lambda: ml.OneVsRest().fit(few, labels[:, :64])
+    return {name: least_ms(way) for name, way in ways.items()}
+
+
+def main() -> None:
+    """Print a table."""
+    with threadpool_limits(1):
+        found = {width: measure(width) for width in WIDTHS}
+    names = list(found[WIDTHS[0]])
+    print("| columns | " + " | ".join(names) + " | sparse / scores |")
+    print("|---" * (len(names) + 2) + "|")
+    for width, cells in found.items():
+        ratio = cells["sparse"] / cells["scores"]
+        line = " | ".join(f"{value:.1f}" for value in cells.values())
+        print(f"| {width} | {line} | {ratio:.1f} |")
+
+
+if __name__ == "__main__":
+    main()

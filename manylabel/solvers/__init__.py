@@ -1,0 +1,1 @@
+"""Solvers that several engines share: many linear classifiers over the same rows."""

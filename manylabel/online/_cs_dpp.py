@@ -1,17 +1,15 @@
 """Cost-sensitive dynamic principal projection."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel
 from manylabel._kernels.cs_dpp import capped_msg, factored
 from manylabel._kernels.cs_dpp import learning as cs_dpp
-from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
-from manylabel.base import OnlineClassifier
+from manylabel._typing import CSR, Array, Floats, RandomState
 from manylabel.losses import as_cost
+from manylabel.online._growing import GrowingClassifier
 from manylabel.online._memory import Plan, State, begin, grow, shapes
 from manylabel.sharing import reading
 
@@ -26,10 +24,9 @@ SELECTIONS = {"greedy": False, "sampled": True}
 LEARNING_RATES = ("invscaling", "adagrad")
 REFERENCES = {"zero": False, "mean": True}
 OWN_COST = -1  # no code that a kernel knows
-LAW = (0.55, 1.5)  # of running propensities
 
 
-class CSDPP(OnlineClassifier):
+class CSDPP(GrowingClassifier):
     """Learn a stream in a low-dimensional code of the labels, for any cost.
 
     Each row is predicted, charged and learnt once. Labels are weighed by what a mistake
@@ -208,30 +205,6 @@ class CSDPP(OnlineClassifier):
         if self.grow:
             self.__dict__.pop("feature_names_in_", None)
 
-    def _widths(
-        self, x: Mapping[int, float], y: Mapping[int, float]
-    ) -> tuple[int, int]:
-        if not self.grow:
-            return super()._widths(x, y)
-        known = getattr(self, "n_features_in_", 1), len(getattr(self, "classes_", "1"))
-        n_features = _validation.width(x, known[0], "x")
-        n_labels = _validation.width(y, known[1], "y")
-        if n_labels > known[1]:  # before anything is made for all of them
-            self._check_room(n_features, n_labels)
-        return n_features, n_labels
-
-    def _continue(self, X: MatrixLike, Y: MatrixLike) -> tuple[CSR, CSR]:
-        if not self.grow:
-            return super()._continue(X, Y)
-        rows = _validation.feature_matrix(X)
-        labels = _validation.labels(Y, n_rows=rows.shape[0])
-        n_features = max(rows.shape[1], self.n_features_in_)
-        n_labels = max(labels.shape[1], len(self.classes_))
-        self._grow(n_features, n_labels)
-        return _validation.widened(rows, n_features), _validation.widened(
-            labels, n_labels
-        )
-
     def _grow(self, n_features: int, n_labels: int) -> None:
         old = self._plan(self.n_features_in_, len(self.classes_))
         new = self._plan(n_features, n_labels)
@@ -242,12 +215,6 @@ class CSDPP(OnlineClassifier):
         if new != old:
             self.state_ = grow(self.state_, old, new, self.l2_regularization)
         self.n_features_in_, self.classes_ = n_features, np.arange(n_labels)
-
-    def _known_features(self, X: MatrixLike) -> CSR:
-        if not self.grow:
-            return super()._known_features(X)
-        check_is_fitted(self)
-        return _validation.widened(_validation.feature_matrix(X), self.n_features_in_)
 
     def _learn(self, X: CSR, Y: CSR) -> None:
         self._progress_into(X, Y, np.empty((0, 0), np.bool_))
@@ -296,7 +263,7 @@ class CSDPP(OnlineClassifier):
         return out
 
     def _settings(self, code: int) -> cs_dpp.Settings:
-        law_a, law_b = LAW if self._is_running() else (0.0, 0.0)
+        law_a, law_b = self._law()
         boost = self._boosts(len(self.classes_))
         return cs_dpp.Settings(
             cost=code,
@@ -353,17 +320,6 @@ class CSDPP(OnlineClassifier):
                 "as they were when the stream began; fit begins anew."
             )
 
-    def _boosts(self, n_labels: int) -> Floats:
-        if self.propensity is None or self._is_running():
-            return np.ones(n_labels)
-        values = getattr(self.propensity, "values_", self.propensity)
-        if self.grow and np.ndim(values):
-            values = values[:n_labels]
-        return 1 / _validation.propensities(values, n_labels)
-
-    def _is_running(self) -> bool:
-        return isinstance(self.propensity, str) and self.propensity == "running"
-
     def _check_state(self) -> None:
         super()._check_state()
         self._check_plan()
@@ -381,11 +337,7 @@ class CSDPP(OnlineClassifier):
             _validation.choice(getattr(self, name), name, known)
         if not isinstance(self.grow, bool | np.bool_):
             raise ValueError(f"grow must be True or False. Got {self.grow!r}.")
-        if isinstance(self.propensity, str) and not self._is_running():
-            raise ValueError(
-                'propensity must be a fitted Propensity, numbers in (0, 1], "running" '
-                f"or None. Got {self.propensity!r}."
-            )
+        self._check_propensity()
         _validation.number(self.l2_regularization, "l2_regularization", above=0)
         _validation.number(self.eta0, "eta0", above=0)
         most = self.max_inverse_propensity

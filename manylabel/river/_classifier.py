@@ -110,7 +110,7 @@ class RiverClassifier(Shared, MultiLabelClassifier):
     ) -> None:
         """Learn one row; a refused one leaves everything as it was."""
         values, relevant = _numbers(x), _booleans(y)
-        grow = bool(self._learner.get_params(deep=False).get("grow"))
+        grow = bool(getattr(self._learner, "grow", False))
         with self._learning() as model:
             features, labels = model._features, model._labels
             with features.of(x, grow=grow), labels.of(y, grow=grow):

@@ -27,6 +27,7 @@ LEARNERS = [
     ml.OnlineBinaryRelevance(),
     ml.OnlineRandomProjection(n_components=2, random_state=0),
     ml.OnlineCompressedSensing(n_components=2, random_state=0),
+    ml.OnlineLabelTree(arity=2),
 ]
 each_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda x: repr(x)[:12])
 

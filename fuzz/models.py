@@ -41,6 +41,7 @@ def _learners() -> dict[str, Any]:
         "FastXML": ml.FastXML(n_estimators=2),
         "PfastXML": ml.PfastXML(n_estimators=2),
         "PfastreXML": ml.PfastreXML(n_estimators=2),
+        "LabelTree": ml.LabelTree(n_clusters=2, leaf_labels=2),
     }
     kinds = {name: getattr(ml, name) for name in ml.__all__}
     found = {
@@ -52,6 +53,9 @@ def _learners() -> dict[str, Any]:
         "CSDPP grows": ml.CSDPP(regressor="gradient", grow=True, n_components=2),
         "CSDPP adagrad": ml.CSDPP(regressor="gradient", learning_rate="adagrad"),
         "CSDPP running": ml.CSDPP(cost="f1", propensity="running", selection="sampled"),
+        "LabelTree chooses": ml.LabelTree(
+            n_estimators=2, leaf_labels=1, tilt="auto", cost="f1", calibrate=True
+        ),
         "Tagger of rows": ml.Tagger(ml.PfastreXML(n_estimators=2)),
         "Tagger of a stream": ml.Tagger(
             ml.CSDPP(regressor="gradient", grow=True, n_components=2),

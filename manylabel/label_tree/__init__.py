@@ -1,0 +1,5 @@
+"""Trees of labels: the quickest good ranking of very many labels."""
+
+from manylabel.label_tree._label_tree import LabelTree
+
+__all__ = ["LabelTree"]

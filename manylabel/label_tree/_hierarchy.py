@@ -1,0 +1,141 @@
+"""The shape of a tree of labels: clusters of clusters, then labels."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from manylabel._typing import Array, Ints
+from manylabel.label_tree._nodes import MOST_CHILDREN, MOST_LEVELS, find_parents
+
+NO_PARENT = -1
+Cluster = list[Any]  # of labels, as int, and of clusters
+
+
+class Shape(NamedTuple):
+    """A tree without weights: see ``Nodes``."""
+
+    child_starts: Ints
+    labels: Ints
+
+    @classmethod
+    def of(cls, trees: list[Cluster]) -> "Shape":
+        """Return nested lists as arrays, node 0 above the roots."""
+        level: list[Any] = [[_trimmed(tree) for tree in trees]]
+        counts, labels, n_levels = [], [], 0
+        while level:
+            n_levels += 1
+            following: list[Any] = []
+            for node in level:
+                children = node if isinstance(node, list) else []
+                counts.append(len(children))
+                labels.append(-1 if isinstance(node, list) else node)
+                following += children
+            level = following
+        _check_size(max(counts), n_levels - 1)
+        starts = 1 + np.concatenate([[0], np.cumsum(counts)])
+        return cls(starts.astype(np.int64), np.array(labels, np.int64))
+
+    @property
+    def parents(self) -> Ints:
+        """The parent of each node; -1 for node 0."""
+        return find_parents(self.child_starts)
+
+
+def _check_size(n_children: int, n_levels: int) -> None:
+    """Refuse trees that are too wide or too deep."""
+    if n_children > MOST_CHILDREN:
+        raise ValueError(
+            f"The tree must have at most {MOST_CHILDREN} labels and clusters below a "
+            f"node: ask for more clusters, or give other parents. Got {n_children}."
+        )
+    if n_levels > MOST_LEVELS:
+        raise ValueError(
+            f"The tree must have at most {MOST_LEVELS} levels: ask for more clusters, "
+            f"or give other parents. Got {n_levels}."
+        )
+
+
+def _trimmed(tree: Cluster) -> Cluster:
+    """Return a cluster in which no cluster has another one as its only child."""
+    while len(tree) == 1 and isinstance(tree[0], list):
+        tree = tree[0]
+    stack = [tree]
+    while stack:
+        cluster = stack.pop()
+        for n, child in enumerate(cluster):
+            while isinstance(child, list) and len(child) == 1:
+                child = child[0]
+            cluster[n] = child
+            if isinstance(child, list):
+                stack.append(child)
+    return tree
+
+
+def check_parents(parents: Any, n_labels: int) -> Ints:
+    """Return the parent of each label and group as columns, or raise ValueError.
+
+    Entries from ``n_labels`` on are groups that are no labels.
+    """
+    given = np.asarray(parents)
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise ValueError(
+            "parents must be a sequence of columns, -1 for a label without a parent. "
+            f"Got an array of shape {given.shape} and dtype {given.dtype}."
+        )
+    if len(given) < n_labels:
+        raise ValueError(
+            f"parents must have an entry for each of {n_labels} labels. "
+            f"Got {len(given)}."
+        )
+    wrong = given[(given < NO_PARENT) | (given >= len(given))]
+    if len(wrong):
+        raise ValueError(
+            f"parents must be columns from 0 to {len(given) - 1}, or -1. "
+            f"Got {wrong[0]}."
+        )
+    checked = given.astype(np.int64)
+    _refuse_cycles(checked)
+    return checked
+
+
+def _refuse_cycles(parents: Ints) -> None:
+    has = np.flatnonzero(parents >= 0)
+    edges = (np.ones(len(has)), (has, parents[has]))
+    graph = csr_array(edges, shape=(len(parents), len(parents)))
+    _, part = connected_components(graph, connection="strong")
+    sizes = np.bincount(part)
+    in_cycle = np.flatnonzero((sizes[part] > 1) | (parents == np.arange(len(parents))))
+    if len(in_cycle):
+        raise ValueError(
+            f"parents must have no cycle. Got one through column {in_cycle[0]}."
+        )
+
+
+def from_parents(parents: Ints, labels: Array) -> Cluster:
+    """Return the tree of a hierarchy, of some of its labels.
+
+    A label that has others below it becomes a cluster, in which it stands itself.
+    """
+    clusters: dict[int, Cluster] = {NO_PARENT: []}
+
+    def cluster_of(column: int) -> Cluster:
+        way = []
+        while column not in clusters:
+            way.append(column)
+            column = int(parents[column])
+        for each in reversed(way):
+            clusters[each] = []
+            clusters[int(parents[each])].append(clusters[each])
+        return clusters[way[0]] if way else clusters[column]
+
+    is_above = np.zeros(len(parents), np.bool_)
+    at = parents[labels]
+    while len(at := np.unique(at[(at >= 0) & ~is_above[at]])):
+        is_above[at] = True
+        at = parents[at]
+    for label in labels.tolist():
+        home = label if is_above[label] else int(parents[label])
+        cluster_of(home).append(label)
+    return clusters[NO_PARENT]

@@ -1,0 +1,500 @@
+"""A tree of labels, with a linear classifier for each branch."""
+
+import warnings
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Annotated, Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_scalar
+
+from manylabel import _validation, parallel
+from manylabel._typing import (
+    CSR,
+    Array,
+    Floats,
+    Ints,
+    MatrixLike,
+    RandomState,
+    Singles,
+)
+from manylabel.base import ExplainedClassifier, cut
+from manylabel.explanation import Explanation, Ranked
+from manylabel.label_tree._clustering import (
+    Clustering,
+    cluster_labels,
+    find_centroids,
+    split_large,
+    unit_points,
+)
+from manylabel.label_tree._explanation import explain
+from manylabel.label_tree._growth import add_leaves
+from manylabel.label_tree._hierarchy import Shape, check_parents, from_parents
+from manylabel.label_tree._levels import Lesson, fit_nodes
+from manylabel.label_tree._nodes import MOST_CHILDREN, Nodes
+from manylabel.label_tree._search import Search, find_gain, find_labels
+from manylabel.label_tree._validation_set import Chosen, choose
+from manylabel.lists import Lists, by_column
+from manylabel.losses.resolve import as_counted_cost
+from manylabel.metrics import as_metric
+from manylabel.model_selection.calibration import shares_of
+from manylabel.model_selection.holdout import FEWEST, hold_out
+from manylabel.persistence.records import Field, Finite, Number
+from manylabel.propensity import Propensity
+from manylabel.solvers import linear
+
+LIKELY = 0.5  # labels of a larger score are predicted, unless a cost is named
+USUAL_TILT = 0.02
+PAIRS_AT_ONCE = 1 << 16  # of rows and nodes of the beam
+USUAL_LEAF, FEW, SMALL_LEAF = 400, 1000, 20  # labels: see leaf_labels
+ROOM = 1 << 22  # pairs of rows and labels that there is room for in one search
+LISTED = 20  # labels of each of several trees, at least, whose scores are averaged
+NAMED = "auto"
+MOST_PASSES = linear.Settings().max_iter
+
+
+class LabelTree(ExplainedClassifier):
+    """A tree of labels: the quickest good ranking of ten thousand labels and more.
+
+    Labels that the same rows have are put into clusters, clusters of many labels into
+    smaller ones. Each node has a linear classifier of its own, learnt on the rows that
+    reach its parent, so a rare label is told from those that are like it, and from few
+    rows. A row goes down the branches of the highest scores (beam search). The tree is
+    wide and shallow: deep, narrow trees are as quick, and bury rare labels [1]_ [2]_.
+
+    Parameters
+    ----------
+    n_estimators : int, default=1
+        Trees, of other clusters, whose scores are averaged: an ensemble.
+    n_clusters : int or None, default=None
+        Clusters that a node is parted into (arity); None takes 1.5 times the square
+        root of its labels, at most 256.
+    leaf_labels : int or None, default=None
+        A cluster of more labels than this is parted again; None takes 400. With as few
+        labels in all, or 1,000 for None, the tree is one-vs-rest, and further trees of
+        an ensemble have clusters of 20.
+    balanced : bool, default=False
+        Make the clusters of a node equally large, by k-means with room for so many.
+    beam : int or None, default=10
+        Nodes of each level that a row goes through; None goes through all of them
+        (exact search).
+    loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
+        What the classifiers minimise. By the logistic loss, scores are probabilities.
+    C : float, default=1.0
+        Weight of the loss against ``|w|^2 / 2``.
+    tol : float, default=0.5
+        A classifier is done when its projected gradients differ by at most this.
+    normalize : bool, default=True
+        Scale every row to unit length, in ``fit`` and when predicting.
+    min_weight : float, default=0.05
+        Weights of at most this size are dropped.
+    propensity : Propensity, array of shape (n_labels,), float or None, default=None
+        How probable it is that a true label is recorded, in (0, 1]. Where it is given,
+        rows that have a label weigh 2 / p - 1 in training, which makes the loss
+        unbiased [3]_. None weighs them as the others, and tilts by ``Propensity()``.
+    tilt : float or "auto", default=0.02
+        Scores are multiplied by (1 / p)^tilt, in search and ranking; "auto" chooses it
+        on a validation set, for ``metric``.
+    metric : str or None, default=None
+        What the tilt is chosen for, as "PSP@5"; None for P@k and PSP@k together.
+    cost : str, object with ``from_counts`` or None, default=None
+        What the threshold of ``predict`` is to make small, on a validation set; None
+        predicts labels of a score above 0.5.
+    calibrate : bool, default=False
+        Fit, on a validation set, how probable a label of some score is, for
+        ``predict_proba``.
+    label_features : array or sparse array of shape (n_labels, n), or None, default=None
+        Rows to cluster labels by, as embeddings or names; None takes the mean of the
+        rows that have a label.
+    parents : sequence of int or None, default=None
+        A hierarchy to take in place of clusters: for each label the column of its
+        parent, -1 for none. Entries after the last label are groups that are none.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all cores.
+    random_state : int, Generator, RandomState or None, default=0
+        Seeds clusters, the order in which rows are visited and the validation set.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        Column numbers of ``Y``.
+    nodes_ : Nodes
+        The trees.
+    counts_ : ndarray of shape (n_labels,)
+        Training rows that have a label. One that none has ranks last.
+    inverse_propensity_ : ndarray of shape (n_labels,)
+        1 / p, how many true labels a recorded one stands for.
+    tilt_ : float
+        Power of the inverse propensity.
+    gain_ : ndarray of shape (n_nodes,)
+        Logarithm of (1 / p)^tilt of a label, and of the most below an inner node.
+    threshold_ : float
+        What a label must exceed to be predicted.
+    curve_ : ndarray of shape (2, n_knots)
+        Scores, and the share of true labels there; empty without ``calibrate``.
+
+    Notes
+    -----
+    Scores are less ``threshold_``: those above 0 are predicted. A margin m of the
+    squared hinge counts as exp(-max(0, 1 - m)^3 - 0.1 / (1 + max(0, m))), as in PECOS
+    but for the last term, which tells margins above 1 apart.
+
+    References
+    ----------
+    .. [1] Khandagale, Xiao & Babbar, "Bonsai: diverse and shallow trees for extreme
+       multi-label classification", Machine Learning 109, 2020.
+    .. [2] Yu, Zhong, Zhang, Chang & Dhillon, "PECOS: prediction for enormous and
+       correlated output spaces", JMLR 23, 2022.
+    .. [3] Natarajan, Dhillon, Ravikumar & Tewari, "Learning with noisy labels",
+       NIPS 2013.
+
+    Examples
+    --------
+    >>> from manylabel import make_corpus
+    >>> corpus = make_corpus(n_rows=500, n_labels=40, random_state=0)
+    >>> model = LabelTree(n_clusters=6, leaf_labels=10).fit(corpus.X, corpus.Y)
+    >>> model.predict_topk(corpus.X, k=3).nnz
+    1500
+    """
+
+    nodes_: Nodes
+    counts_: Annotated[Ints, Field("int64", "n_labels", Finite(0))]
+    inverse_propensity_: Annotated[
+        Floats, Field("float64", "n_labels", Finite(least=1))
+    ]
+    tilt_: Annotated[float, Number(least=0, most=10)]
+    gain_: Annotated[Singles, Field("float32", "n_all_nodes", Finite())]
+    threshold_: Annotated[float, Number()]
+    curve_: Annotated[Floats, Field("float64", "2, n_knots", Finite())]
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 1,
+        n_clusters: int | None = None,
+        leaf_labels: int | None = None,
+        balanced: bool = False,
+        beam: int | None = 10,
+        loss: str = "squared_hinge",
+        C: float = 1.0,
+        tol: float = 0.5,
+        normalize: bool = True,
+        min_weight: float = 0.05,
+        propensity: Any = None,
+        tilt: float | str = USUAL_TILT,
+        metric: str | None = None,
+        cost: Any = None,
+        calibrate: bool = False,
+        label_features: Any = None,
+        parents: Any = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.n_clusters = n_clusters
+        self.leaf_labels = leaf_labels
+        self.balanced = balanced
+        self.beam = beam
+        self.loss = loss
+        self.C = C
+        self.tol = tol
+        self.normalize = normalize
+        self.min_weight = min_weight
+        self.propensity = propensity
+        self.tilt = tilt
+        self.metric = metric
+        self.cost = cost
+        self.calibrate = calibrate
+        self.label_features = label_features
+        self.parents = parents
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> Self:
+        """Cluster the labels, then learn the classifiers of each level.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        Y : array or sparse array of shape (n_rows, n_labels)
+            Labels, 0/1.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            How much each row counts in the classifiers. A row of weight 0 is as if it
+            were not there.
+
+        Returns
+        -------
+        LabelTree
+            Itself.
+        """
+        self._check_parameters()
+        with self._undo_on_error():
+            rows, labels, mass = self._begin_weighted_fit(X, Y, sample_weight)
+            points, parents = self._check_labels(labels.shape[1])
+            self.counts_ = np.bincount(labels.indices, minlength=labels.shape[1])
+            given = self.propensity
+            known = Propensity().fit(labels) if given is None else given
+            self.inverse_propensity_ = 1 / _validation.propensities(
+                known, labels.shape[1]
+            )
+            lesson = self._lesson(
+                self._unit(rows), labels, None if sample_weight is None else mass
+            )
+            shapes = self._shapes(lesson, points, parents)
+            chosen = self._chosen(lesson, shapes)
+            self._take(chosen, self._fitted(lesson, shapes))
+        return self
+
+    def predict_proba(self, X: MatrixLike) -> Singles:
+        """Return how probable each label is.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_labels)
+            By the curve of ``calibrate``, else the scores without tilt, which are
+            probabilities if ``loss="log_loss"``. A label that the beam does not reach
+            has 0. Dense: for many labels use ``predict_topk``.
+        """
+        X = _validation.dense_rows(self._known_features(X), len(self.classes_))
+        tasks = ((chunk,) for (chunk,) in self._chunks(X))
+        return np.concatenate(parallel.run(self._probable, tasks, self.n_jobs))
+
+    def add_labels(self, X: MatrixLike, Y: MatrixLike) -> Self:
+        """Learn labels that came later, and leave the known ones as they are.
+
+        Each new label goes into the cluster that its rows are led to, and is learnt
+        there, against the rows of ``X`` that have a label of the cluster.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Rows that have new labels, and others to tell them from.
+        Y : array or sparse array of shape (n_rows, n_labels + n_new)
+            All labels, the known ones first, 0/1.
+
+        Returns
+        -------
+        LabelTree
+            Itself.
+        """
+        rows = self._unit(self._known_features(X))
+        labels = _validation.labels(Y, n_rows=rows.shape[0])
+        n_known, n_labels = len(self.classes_), labels.shape[1]
+        if n_labels <= n_known:
+            raise ValueError(
+                f"Y must have more than {n_known} columns, the labels known already. "
+                f"Got {n_labels}."
+            )
+        counts = np.bincount(labels.indices, minlength=n_labels)
+        new = np.flatnonzero(counts[n_known:]) + n_known
+        with self._undo_on_error():
+            lesson = self._lesson(rows, labels, None)._replace(positive_weight=None)
+            how = Search(self.loss, self._beam(), most=1)
+            nodes = add_leaves(self.nodes_, lesson, new, self.gain_, how)
+            self.classes_ = np.arange(n_labels)
+            self.counts_ = np.append(self.counts_, counts[n_known:])
+            # Until a fit tells more, a new label is as often recorded as the rarest.
+            rarest = self.inverse_propensity_.max()
+            more = np.full(n_labels - n_known, rarest)
+            self.inverse_propensity_ = np.append(self.inverse_propensity_, more)
+            chosen = Chosen(self.tilt_, self.threshold_, self.curve_)
+            self._take(chosen, nodes)
+        return self
+
+    def _lesson(self, X: CSR, Y: CSR, row_weight: Floats | None) -> Lesson:
+        heavy = None
+        if self.propensity is not None:
+            heavy = 2 * self.inverse_propensity_ - 1
+        names = linear.Settings._fields
+        given = {name: v for name, v in vars(self).items() if name in names}
+        seed = parallel.spawn_seeds(self.random_state, 1)[0]
+        return Lesson(X, Y, row_weight, heavy, linear.Settings(**given), seed)
+
+    def _shapes(
+        self, lesson: Lesson, points: CSR | None, parents: Ints | None
+    ) -> list[Shape]:
+        """Return the clusters of each tree."""
+        seen = np.flatnonzero(self.counts_)
+        is_few = self.leaf_labels is None and len(seen) <= FEW
+        usual = len(seen) + 1 if is_few else USUAL_LEAF
+        leaf_labels = usual if self.leaf_labels is None else int(self.leaf_labels)
+        how = Clustering(self.n_clusters, leaf_labels, bool(self.balanced))
+        if points is None:
+            points = find_centroids(lesson.X, lesson.Y)
+        seeds = parallel.spawn_seeds(self.random_state, 1 + self.n_estimators)[1:]
+        shapes: list[Shape] = []
+        for seed in seeds:
+            rng = np.random.default_rng(int(seed))
+            if shapes and len(seen) <= how.leaf_labels:
+                # One-vs-rest is the same each time; clusters make an ensemble of it.
+                how = how._replace(leaf_labels=min(SMALL_LEAF, how.leaf_labels))
+            if parents is None:
+                tree = cluster_labels(points, seen, how, rng)
+            else:
+                tree = split_large(from_parents(parents, seen), points, how, rng)
+            shapes.append(Shape.of([tree]))
+        return shapes
+
+    def _fitted(self, lesson: Lesson, shapes: list[Shape]) -> Nodes:
+        fitted = [fit_nodes(shape, lesson, self.n_jobs) for shape in shapes]
+        n_late = sum(late for _, late in fitted)
+        if n_late:
+            warnings.warn(
+                f"{n_late} classifiers did not converge in {MOST_PASSES} passes: "
+                "raise tol, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return Nodes.joined([nodes for nodes, _ in fitted])
+
+    def _chosen(self, lesson: Lesson, shapes: list[Shape]) -> Chosen:
+        """Return tilt, threshold and curve; what has to be is chosen on rows held out.
+
+        The validation set is ranked by trees of the same clusters, fitted to the rest.
+        """
+        tilt = 0.0 if self.tilt == NAMED else float(self.tilt)
+        usual = Chosen(tilt, LIKELY, np.empty((2, 0)))
+        wanted = self.tilt == NAMED or self.cost is not None or self.calibrate
+        if not wanted or lesson.X.shape[0] < FEWEST:
+            return usual
+        train, held = hold_out(lesson.X.shape[0], self.random_state)
+        weight = None if lesson.row_weight is None else lesson.row_weight[train]
+        part = lesson._replace(X=lesson.X[train], Y=lesson.Y[train], row_weight=weight)
+        pilot = type(self)(**self.get_params(deep=False))
+        pilot.__dict__.update({n: v for n, v in vars(self).items() if n.endswith("_")})
+        pilot._take(usual._replace(tilt=0.0), pilot._fitted(part, shapes))
+        return choose(self, pilot._listed, lesson.X[held], lesson.Y[held], usual)
+
+    def _take(self, chosen: Chosen, nodes: Nodes) -> None:
+        self.nodes_ = nodes
+        self.tilt_, self.threshold_, self.curve_ = chosen
+        worth = np.log(self.inverse_propensity_)
+        self.gain_ = find_gain(nodes, self.tilt_ * worth)
+
+    def _listed(self, X: CSR, most: int) -> Lists:
+        """Return the best labels of each row, and their scores."""
+        most = min(max(most, LISTED) if len(self.nodes_.roots) > 1 else most, self._n())
+        how = Search(self.loss, self._beam(), most)
+        n_rows, found = max(1, ROOM // max(most, how.beam)), []
+        for (chunk,) in cut(X, n_rows):
+            values = linear.unit_values(chunk) if self.normalize else chunk.data
+            found.append(find_labels(self.nodes_, chunk, values, self.gain_, how))
+        return found[0] if len(found) == 1 else _stacked(found)
+
+    def _beam(self) -> int:
+        """Return the width of the beam: of an exact search, all nodes of a level."""
+        if self.beam is not None:
+            return int(self.beam)
+        inner = self.nodes_.labels < 0
+        spans = self.nodes_.levels()
+        return max(int(inner[level.start : level.stop].sum()) for level in spans)
+
+    def _n(self) -> int:
+        return len(self.classes_)
+
+    def _scores(self, X: CSR) -> Array:
+        scores = self._less(self._listed(X, self._n()))
+        return scores.dense(self.counts_ > 0, self._others())
+
+    def _probable(self, X: CSR) -> Singles:
+        listed = self._listed(X, self._n())
+        tilted = self.inverse_propensity_[listed.labels] ** self.tilt_
+        values = listed.values / tilted
+        if self.curve_.size:
+            values = shares_of(listed.values, self.curve_)
+        found = listed._replace(values=np.clip(values, 0, 1).astype(np.float32))
+        return found.dense(self.counts_ > 0, np.zeros(2, np.float32))
+
+    def _topk(self, X: CSR, k: int) -> CSR:
+        scores, shape = self._less(self._listed(X, k)), (X.shape[0], min(k, self._n()))
+        if len(scores.labels) == shape[0] * shape[1]:
+            labels = scores.labels.reshape(shape)
+            return by_column(labels, scores.values, self._n())
+        return scores.best(k, self.counts_ > 0, self._others())
+
+    def _labels(self, X: CSR) -> CSR:
+        found = self._less(self._listed(X, self._n())).above(0)
+        ones = np.ones(len(found.labels), np.int64)
+        return found._replace(values=ones).csr(self._n())
+
+    def _less(self, listed: Lists) -> Lists:
+        """Return scores less the threshold."""
+        return listed._replace(values=listed.values - np.float32(self.threshold_))
+
+    def _others(self) -> Singles:
+        """Return the scores of labels that are not listed: seen ones, and the rest."""
+        return np.array([0.0, -1.0], np.float32) - np.float32(self.threshold_)
+
+    def _unit(self, X: CSR) -> CSR:
+        if not self.normalize:
+            return X
+        return sp.csr_array((linear.unit_values(X), X.indices, X.indptr), shape=X.shape)
+
+    def _explained(self, row: CSR, labels: Ranked) -> Explanation:
+        return explain(self.nodes_, self._unit(row), labels, self.counts_)
+
+    def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
+        return cut(X, max(1, PAIRS_AT_ONCE // self._beam()))
+
+    def _check_labels(self, n_labels: int) -> tuple[CSR | None, Ints | None]:
+        """Return the points and the hierarchy that are given for the labels."""
+        points = parents = None
+        if self.label_features is not None:
+            checked = _validation.feature_matrix(
+                self.label_features, n_rows=n_labels, name="label_features"
+            )
+            points = unit_points(checked)
+        if self.parents is not None:
+            parents = check_parents(self.parents, n_labels)
+        return points, parents
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if len(self.gain_) != self.nodes_.n_nodes:
+            raise ValueError("gain_ must have a number for each node.")
+        seen = np.zeros(self._n(), np.bool_)
+        seen[self.nodes_.labels[self.nodes_.labels >= 0]] = True
+        if (seen & (self.counts_ == 0)).any():
+            raise ValueError("counts_ must be above 0 for the labels of the trees.")
+
+    def _check_parameters(self) -> None:
+        check_scalar(self.n_estimators, "n_estimators", Integral, min_val=1)
+        for name in ("leaf_labels", "n_clusters", "beam"):
+            if getattr(self, name) is not None:
+                _check_count(getattr(self, name), name)
+        _validation.choice(self.loss, "loss", linear.LOSSES)
+        linear.check_cost(self.C)
+        _validation.number(self.tol, "tol", above=0)
+        _validation.number(self.min_weight, "min_weight", least=0)
+        if isinstance(self.tilt, str):
+            _validation.choice(self.tilt, "tilt", [NAMED])
+        else:
+            _validation.number(self.tilt, "tilt", least=0)
+            check_scalar(self.tilt, "tilt", (int, float), max_val=10)
+        if self.metric is not None:
+            as_metric(self.metric)
+        if self.cost is not None:
+            as_counted_cost(self.cost)
+        if self.label_features is not None and self.parents is not None:
+            raise ValueError("label_features and parents must not both be given.")
+
+
+def _stacked(lists: list[Lists]) -> Lists:
+    counts = np.concatenate([np.diff(part.indptr) for part in lists])
+    return Lists(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([part.labels for part in lists]),
+        np.concatenate([part.values for part in lists]),
+    )
+
+
+def _check_count(value: Any, name: str) -> None:
+    check_scalar(value, name, Integral, min_val=1, max_val=MOST_CHILDREN)

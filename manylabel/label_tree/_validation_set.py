@@ -1,0 +1,85 @@
+"""What a label tree chooses on a validation set: tilt, threshold and calibration."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from manylabel._typing import CSR, Bools, Floats
+from manylabel.lists import Lists
+from manylabel.losses.resolve import as_counted_cost
+from manylabel.metrics import as_metric
+from manylabel.model_selection import thresholds
+from manylabel.model_selection.calibration import calibration
+
+TILTS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
+METRICS = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
+
+
+class Chosen(NamedTuple):
+    """What is chosen, or left as usual."""
+
+    tilt: float
+    threshold: float
+    curve: Floats
+
+
+def choose(
+    model: Any, listed: Callable[[CSR, int], Lists], X: CSR, Y: CSR, usual: Chosen
+) -> Chosen:
+    """Return what serves rows best that were not learnt.
+
+    Parameters
+    ----------
+    model : LabelTree
+        Whose parameters say what is to be chosen, and for what.
+    listed : callable
+        Lists the best labels of rows without tilt.
+    X, Y : csr_array
+        The validation set.
+    usual : Chosen
+        What is not to be chosen.
+    """
+    scores, chosen = listed(X, thresholds.DEPTH), usual
+    worth = model.inverse_propensity_
+    if isinstance(model.tilt, str):
+        names = METRICS if model.metric is None else (model.metric,)
+        chosen = chosen._replace(tilt=_best_tilt(scores, Y, worth, names))
+    tilted = _tilted(scores, worth, chosen.tilt)
+    if model.cost is not None:
+        weights = worth if model.propensity is not None else np.ones_like(worth)
+        cost = as_counted_cost(model.cost)
+        best = thresholds.best_threshold(tilted, Y, weights, cost)
+        chosen = chosen._replace(threshold=best)
+    if model.calibrate and len(tilted.labels):
+        curve = calibration(tilted.values, _hits(tilted, Y))
+        chosen = chosen._replace(curve=curve)
+    return chosen
+
+
+def _tilted(scores: Lists, worth: Floats, tilt: float) -> Lists:
+    values = scores.values * worth[scores.labels] ** tilt
+    return scores._replace(values=values.astype(np.float32))
+
+
+def _best_tilt(scores: Lists, Y: CSR, worth: Floats, names: tuple[str, ...]) -> float:
+    """Return the tilt by which the metrics, beside those without one, are best.
+
+    The mean of their ratios counts, and the least: no metric is given up for others.
+    """
+
+    def values(tilt: float) -> Floats:
+        ranked = _tilted(scores, worth, tilt).csr(Y.shape[1])
+        found = [as_metric(n, 1 / worth).update(Y, ranked).value for n in names]
+        return np.maximum(found, np.finfo(float).tiny)
+
+    plain = values(0.0)
+    ratios = {tilt: values(tilt) / plain for tilt in TILTS}
+    return max(TILTS, key=lambda t: float(ratios[t].mean() + ratios[t].min()))
+
+
+def _hits(scores: Lists, Y: CSR) -> Bools:
+    n_rows, n_labels = Y.shape
+    listed = np.repeat(np.arange(n_rows) * n_labels, np.diff(scores.indptr))
+    true = np.repeat(np.arange(n_rows) * n_labels, np.diff(Y.indptr))
+    return np.isin(listed + scores.labels, true + Y.indices)

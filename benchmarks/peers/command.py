@@ -1,6 +1,8 @@
 """``python -m benchmarks peers``: the field's programs beside ours, in the same run."""
 
+import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +20,7 @@ from benchmarks.peers.report import Contents, write_pages
 from benchmarks.plots import check_matplotlib
 
 OURS = "manylabel"
+MINUTES = 20  # that a run has
 REMARKS = "remarks.md"  # beside peers.toml: what is known of where we lose
 Peers = Annotated[
     list[str] | None,
@@ -25,6 +28,15 @@ Peers = Annotated[
         metavar="[PEER]...",
         help="Names of peers.toml, as omikuji; all if none is given. Ours take part "
         "always.",
+    ),
+]
+Entrants = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--entrant",
+        metavar="NAME",
+        help="A learner of peers.toml, as 'omikuji Bonsai'; may be given several "
+        "times. No other takes part, and of ours none that is not named.",
     ),
 ]
 Sets = Annotated[
@@ -55,9 +67,10 @@ def peers(
     names: Peers = None,
     *,
     data: options.DataFolder,
+    entrant: Entrants = None,
     sets: Sets = None,
     repeats: Repeats = None,
-    limit: Limit = 10,
+    limit: Limit = MINUTES,
     out: Out = Path("results"),
     cache: Cache = Path("~/.cache/manylabel"),
     quick: Quick = False,
@@ -75,7 +88,7 @@ def peers(
     """
     check_matplotlib()
     all_of_them = read_programme(programme.HOME)
-    taking_part = _chosen(all_of_them, names or [])
+    taking_part = _chosen(all_of_them, names or [], entrant or [])
     options.check_data_folder(data)
     options.check_out(out)
     catalogue = Catalogue(data)
@@ -90,22 +103,40 @@ def peers(
         print_json(_figures(results))
     else:
         _show(results)
-    command = _command(names or [], sets, repeats, quick=quick)
-    contents = Contents(command, results, taking_part, lost, _remarks(programme.HOME))
+    command = _command(names or [], entrant or [], sets, repeats, limit, quick=quick)
+    remarks = _remarks(programme.HOME)
+    contents = Contents(command, results, taking_part, lost, limit, remarks)
     folder = page.PUBLISHED if publish else out
     note(f"note: wrote {write_pages(contents, folder, ours=OURS)}.")
 
 
-def _chosen(programme: Programme, names: Sequence[str]) -> list[Peer]:
+def _chosen(
+    programme: Programme, names: Sequence[str], entrants: Sequence[str]
+) -> list[Peer]:
     for name in names:
         if name not in programme.peers:
             known = ", ".join(programme.peers)
             raise ValueError(f"PEER must be one of {known}. Got {name!r}.")
-    return [
+    chosen = [
         peer
         for name, peer in programme.peers.items()
         if not names or name in (OURS, *names)
     ]
+    return _pick(chosen, entrants) if entrants else chosen
+
+
+def _pick(peers: Sequence[Peer], names: Sequence[str]) -> list[Peer]:
+    """Return the peers of these entrants, without their others."""
+    known = [entrant.name for peer in peers for entrant in peer.entrants]
+    for name in names:
+        if name not in known:
+            listed = ", ".join(map(repr, known))
+            raise ValueError(f"--entrant must be one of {listed}. Got {name!r}.")
+    picked = (
+        replace(peer, entrants=tuple(e for e in peer.entrants if e.name in names))
+        for peer in peers
+    )
+    return [peer for peer in picked if peer.entrants]
 
 
 def _wanted(
@@ -135,12 +166,20 @@ def _name_missing(catalogue: Catalogue, wanted: Mapping[str, int]) -> dict[str, 
 
 
 def _command(
-    peers: Sequence[str], sets: str | None, repeats: int | None, *, quick: bool
+    peers: Sequence[str],
+    entrants: Sequence[str],
+    sets: str | None,
+    repeats: int | None,
+    limit: int,
+    *,
+    quick: bool,
 ) -> str:
     """Return what to type for the same page, wherever the data are."""
     parts = ["python -m benchmarks peers", *peers]
+    parts += [f"--entrant {shlex.quote(name)}" for name in entrants]
     parts += [f"--sets {sets}"] if sets else []
     parts += [f"--repeats {repeats}"] if repeats else []
+    parts += [f"--limit {limit}"] if limit != MINUTES else []
     parts += ["--quick"] if quick else []
     return " ".join([*parts, "--data DATA"])
 

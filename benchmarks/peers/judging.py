@@ -19,12 +19,13 @@ def judge(
     """Return P@k and PSP@k of the labels in a file, the best of each row first.
 
     Where fewer rows were predicted, these are the first test rows. Propensities are by
-    the counts of the training rows.
+    the counts of the training rows: 0 for labels that only test rows have.
     """
     labels = np.load(ranked)["labels"]
     train, test = (
         sp.csr_array(sp.load_npz(rows / f"{part}_Y.npz")) for part in ("train", "test")
     )
+    train.resize(train.shape[0], test.shape[1])
     report = evaluate(
         test[: len(labels)],
         as_scores(labels, test.shape[1]),

@@ -19,11 +19,18 @@ from benchmarks.peers.ratios import (
     short,
     write_table,
 )
+from benchmarks.peers.texts import WORDS
 
 QUALITIES = ("P@1", "PSP@5")
 AXES = {
     "train": ("CPU seconds of training", 1),
     "batch": ("CPU microseconds of a row in a batch", 1e6),
+}
+SIZES = {
+    "given_rows": "training rows",
+    "test_rows": "test rows",
+    "features": "features",
+    "labels": "labels",
 }
 INTRODUCTION = """\
 The peers beside us: the same rows, one run after another on one machine. This page is
@@ -52,7 +59,14 @@ MEANING = """\
   in training than just before, with the library and the rows loaded.
 - P@k and PSP@k are in percent, by our own code for all, from the best {depth} labels;
   PSP@k is over the best attainable, with propensities by the counts of the training
-  rows."""
+  rows.
+- A run has {limit} minutes of CPU time, from reading its rows to its last prediction;
+  who needs more is ended, and named beneath the table.
+- Texts become the same rows for all: TF-IDF of the single words that at least
+  {min_df} training rows have, of unit length. Only labels of training rows are learnt.
+  A label that only test rows have is found by nobody, and missed by all: P@k divides by
+  k, whatever labels there are, and the best attainable PSP@k has it, with the
+  propensity of a label that is in 0 training rows, the lowest there is."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +83,8 @@ class Contents:
         Who took part.
     missing : dict of str to str
         Data sets that were not found, and why they were not.
+    limit : int
+        Minutes of CPU time that a run had.
     remarks : str
         What is known of where we lose.
     """
@@ -77,6 +93,7 @@ class Contents:
     results: Mapping[str, Sequence[Result]]
     peers: Sequence[Peer]
     missing: Mapping[str, str]
+    limit: int
     remarks: str = ""
 
 
@@ -128,7 +145,7 @@ def write_page(contents: Contents, pictures: Mapping[str, str]) -> str:
     """Return the page as Markdown; pictures are those of the data sets, by name."""
     results = [each for group in contents.results.values() for each in group]
     parts = [
-        MEANING.format(singles=SINGLES, depth=DEPTH),
+        _meaning(contents.limit),
         "## Who takes part\n\n" + _peers(contents.peers, results),
         _sets(contents),
     ]
@@ -139,6 +156,11 @@ def write_page(contents: Contents, pictures: Mapping[str, str]) -> str:
     parts += [_lost(contents.results), contents.remarks]
     runs = [run for result in results for run in result.runs]
     return page.compose("Peers", INTRODUCTION, contents.command, runs, parts)
+
+
+def _meaning(limit: int) -> str:
+    known = {"singles": SINGLES, "depth": DEPTH, "min_df": WORDS["min_df"]}
+    return MEANING.format(limit=limit, **known)
 
 
 def _peers(peers: Sequence[Peer], results: Iterable[Result]) -> str:
@@ -167,10 +189,10 @@ def _sets(contents: Contents) -> str:
     for data, group in contents.results.items():
         done = next((each for each in group if each.runs), None)
         if done is not None:
-            counts = (done["given_rows"], done["test_rows"])
+            counts = (done[name] for name in SIZES)
             repeats = max(len(each.runs) for each in group)
             rows.append([data, *(f"{count:,.0f}" for count in counts), str(repeats)])
-    head = ("data", "training rows", "test rows", "runs of each entrant")
+    head = ("data", *SIZES.values(), "runs of each entrant")
     lost = [f"{data} was skipped: {why}." for data, why in contents.missing.items()]
     return page.join("## Data sets", page.table(head, rows), *lost)
 

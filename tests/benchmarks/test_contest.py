@@ -149,6 +149,7 @@ def test_a_line_has_all_there_is_to_know(home, run, tmp_path):
     assert values["peak_bytes"] >= 0
     assert (values["train_rows"], values["given_rows"]) == (40, 40)
     assert (values["batch_rows"], values["test_rows"]) == (20, 20)
+    assert (values["features"], values["labels"]) == (12, 8)
     for name in ("train_cpu", "train_clock", "batch_cpu", "batch_clock"):
         assert 0 < values[name] < 10
     assert 0 < values["single_ms"] < 1  # CPU time is not counted in ticks

@@ -42,6 +42,10 @@ name = "ours"
 name = "theirs"
 beside = "ours"
 
+[[peers.other.entrants]]
+name = "theirs, twice"
+beside = "ours"
+
 [peers.broken]
 [[peers.broken.entrants]]
 name = "broken"
@@ -81,10 +85,11 @@ def contest(cli, place):
 def test_a_contest_prints_ratios_and_writes_the_page(contest, place):
     outcome = contest("other", "--quick")
     assert outcome.status == 0
-    assert "1 of 2, bibtex, ours" in outcome.err
+    assert "1 of 3, bibtex, ours" in outcome.err
     assert f"wrote {place / 'out/peers.md'}" in outcome.err.replace("\n", "")
     page = (place / "out/peers.md").read_text()
     assert "$ python -m benchmarks peers other --quick --data DATA" in page
+    assert "- A run has 20 minutes of CPU time" in page
     assert "## bibtex\n\n| entrant |" in page
     assert page.endswith("## Why\n\nBecause.\n")
     assert (place / "out/peers-bibtex.png").exists()
@@ -97,7 +102,7 @@ def test_a_contest_prints_ratios_and_writes_the_page(contest, place):
 def test_json_has_what_failed_too_and_is_quick_the_second_time(contest):
     first = contest("--sets", "bibtex", "--repeats", 1, "--json")
     assert first.status == 0
-    ours, theirs, broken = json.loads(first.out)
+    ours, theirs, _, broken = json.loads(first.out)
     assert theirs["values"]["P@1"] == ours["values"]["P@1"]
     assert theirs["ratios"].keys() == {"train", "batch", "single"}
     assert broken["failure"] == "failed: ValueError: out of luck"
@@ -116,10 +121,29 @@ def test_a_set_that_is_not_there_is_named_and_skipped(contest, place):
     assert "delicious was skipped: no xmc/delicious/train.txt" in page
 
 
+def test_entrants_that_are_named_run_alone(contest, place):
+    named = ("--entrant", "theirs", "--entrant", "theirs, twice")
+    which = ("--sets", "bibtex", "--repeats", 1, "--limit", 7)
+    outcome = contest(*named, *which, "--json")
+    assert outcome.status == 0
+    assert [each["entrant"] for each in json.loads(outcome.out)] == [
+        "theirs",
+        "theirs, twice",
+    ]
+    page = (place / "out/peers.md").read_text()
+    told = "--entrant theirs --entrant 'theirs, twice' --sets bibtex --repeats 1"
+    assert f"$ python -m benchmarks peers {told} --limit 7 --data DATA" in page
+    assert "\n| ours |" not in page
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["nobody"], "PEER must be one of manylabel, other, broken. Got 'nobody'."),
+        (
+            ["other", "--entrant", "broken"],
+            "--entrant must be one of 'ours', 'theirs', 'theirs, twice'. Got 'broken'.",
+        ),
         (["--sets", "moon"], "--sets must be some of bibtex, delicious. Got 'moon'."),
         (["--data", "nowhere"], "--data must be a folder. Got 'nowhere'."),
     ],

@@ -23,6 +23,8 @@ VALUES = {
     "batch_cpu": 0.01,
     "batch_rows": 50,
     "test_rows": 50,
+    "features": 1_200,
+    "labels": 30,
     "single_ms": 0.5,
     "model_bytes": 3_000_000,
     "peak_bytes": 45_600_000,
@@ -130,7 +132,8 @@ def contents(tmp_path):
     late = {"entrant": "late", "data": "tiny", "failure": "took over 10 minutes"}
     results = gather(bouts, records, [late])
     lost = {"big": "no big.txt; see its makers"}
-    return Contents("python -m benchmarks peers --data DATA", results, [peer], lost)
+    command = "python -m benchmarks peers --data DATA"
+    return Contents(command, results, [peer], lost, limit=10)
 
 
 def test_the_page_says_how_who_and_what_failed(contents):
@@ -138,9 +141,10 @@ def test_the_page_says_how_who_and_what_failed(contents):
     assert "```console\n$ python -m benchmarks peers --data DATA\n```" in page
     assert "4 runs by commit abc, 2026-11-16, on A (2 cores), Linux" in page
     assert "| theirs | 1.0 | C = 1 | of unit length | ours | one is all |" in page
+    assert "- A run has 10 minutes of CPU time" in page
     assert "- late: took over 10 minutes." in page
     assert "big was skipped: no big.txt; see its makers." in page
-    assert "| tiny | 100 | 50 | 2 |" in page
+    assert "| tiny | 100 | 50 | 1,200 | 30 | 2 |" in page
     assert "![tiny: quality against time](peers-tiny.png)" in page
     assert "| tiny | theirs | training | 4.0 |" in page.split("## Where we lose")[1]
     assert page.endswith("|\n")

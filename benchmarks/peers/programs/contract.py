@@ -95,6 +95,7 @@ def measure(job: Job) -> None:
     learnt = _timed("train", entrant.train, values)
     values["peak_bytes"] = _peak() - before
     values["train_rows"], values["given_rows"] = learnt or job.n_rows, job.n_rows
+    values["features"], values["labels"] = job.X.shape[1], job.Y.shape[1]
     entrant.save()
     files = (path for path in job.model.rglob("*") if path.is_file())
     values["model_bytes"] = sum(path.stat().st_size for path in files)

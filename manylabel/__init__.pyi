@@ -26,10 +26,12 @@ from .evaluation import evaluate as evaluate
 from .evaluation import plot_tree as plot_tree
 from .evaluation import progressive as progressive
 from .evaluation import write_tree_html as write_tree_html
+from .label_tree import LabelTree as LabelTree
 from .model_selection import Thresholds as Thresholds
 from .online import CSDPP as CSDPP
 from .online import OnlineBinaryRelevance as OnlineBinaryRelevance
 from .online import OnlineCompressedSensing as OnlineCompressedSensing
+from .online import OnlineLabelTree as OnlineLabelTree
 from .online import OnlineRandomProjection as OnlineRandomProjection
 from .persistence import load as load
 from .propensity import Propensity as Propensity

@@ -18,6 +18,7 @@ ESTIMATORS = [
     if isinstance(thing := getattr(manylabel, name), type)
     and issubclass(thing, MultiLabelClassifier)
 ]
+ESTIMATORS.append(manylabel.OneVsRest(loss="log_loss"))
 
 # What scikit-learn's checks feed or ask for, and the contract does not have.
 VECTOR = "feeds a vector of classes; Y is a matrix, a column for each label"
@@ -44,6 +45,8 @@ SAMPLE_WEIGHTS = {
     "check_sample_weights_not_overwritten": CLASSES,
     "check_sample_weights_shape": CLASSES,
 }
+# Of classes that have class_weight.
+CLASS_WEIGHTS = {"check_class_weight_classifiers": VECTOR}
 # Of classes that have predict_proba.
 PROBABILITIES = {
     "check_decision_proba_consistency": VECTOR,
@@ -55,6 +58,20 @@ CUT = {
     "check_classifier_multioutput": "scores go on where probabilities are cut to 1",
     "check_classifiers_multilabel_output_format_predict_proba": "asks for less than 1",
 }
+# Of those whose ranking is tilted to rare labels.
+TILTED = {
+    "check_classifier_multioutput": "scores are tilted to rare labels, proba is not"
+}
+
+
+# Of those whose rows may bring new features.
+ANY_WIDTH = {
+    name: "asks that rows of another width are refused; they may bring new features"
+    for name in (
+        "check_n_features_in_after_fitting",
+        "check_estimators_partial_fit_n_features",
+    )
+}
 
 
 def excused_by_sklearn(estimator):
@@ -62,10 +79,16 @@ def excused_by_sklearn(estimator):
     excused = dict(EXCUSED_BY_SKLEARN)
     if has_fit_parameter(estimator, "sample_weight"):
         excused |= SAMPLE_WEIGHTS
+    if hasattr(estimator, "class_weight"):
+        excused |= CLASS_WEIGHTS
     if hasattr(estimator, "predict_proba"):
         excused |= PROBABILITIES
+    if getattr(estimator, "grow", False):
+        excused |= ANY_WIDTH
     if isinstance(estimator, manylabel.PfastXML):
         excused |= CUT
+    if isinstance(estimator, manylabel.LabelTree):
+        excused |= TILTED
     return excused
 
 

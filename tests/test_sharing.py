@@ -21,8 +21,10 @@ ONLINE = {
     "OnlineBinaryRelevance": ml.OnlineBinaryRelevance(regressor="gradient"),
     "OnlineRandomProjection": ml.OnlineRandomProjection(),
     "OnlineCompressedSensing": ml.OnlineCompressedSensing(),
+    "OnlineLabelTree": ml.OnlineLabelTree(arity=3),
 }
 N_LEARNERS, N_READERS, N_FEATURES, N_LABELS = 2, 4, 6, 5
+NUMBERS = 1 << 16  # more chunks than a teacher gets to
 SECONDS = [0.3, pytest.param(10.0, marks=pytest.mark.slow)]
 
 
@@ -30,7 +32,7 @@ def chunk(number, learner):
     """Return rows that tell apart every chunk of every learner."""
     random = np.random.default_rng([number, learner])
     X = random.normal(size=(random.integers(1, 9), N_FEATURES))
-    X[:, 0] = number / 1000 + learner
+    X[:, 0] = number / NUMBERS + learner
     return X.astype(np.float32), random.random((len(X), N_LABELS)) < 0.4
 
 
@@ -87,7 +89,7 @@ def test_threads_learn_in_some_serial_order(name, seconds, monkeypatch):
 
     def noting(self, X, Y):
         first = X.toarray()[0, 0]
-        order.append((round(float(first) % 1 * 1000), int(first)))
+        order.append((round(float(first) % 1 * NUMBERS), int(first)))
         learn(self, X, Y)
 
     monkeypatch.setattr(kind, "_learn", noting)

@@ -11,6 +11,7 @@ ONLINE = {
     "online-br": "OnlineBinaryRelevance",
     "online-rand": "OnlineRandomProjection",
     "online-cs": "OnlineCompressedSensing",
+    "online-label-tree": "OnlineLabelTree",
 }
 LEARNERS = {
     "one-vs-rest": "OneVsRest",

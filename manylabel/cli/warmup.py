@@ -69,6 +69,7 @@ def _learn_and_judge() -> None:
     for binary in (budget.BudgetedClassifier, budget.BudgetedTree):
         binary().fit(X, Y.toarray().argmax(axis=1) > 0).predict(X)
     _learn_rare(X)
+    _score_dense()
     for cost in NAMED:
         label_weights([0, 1], [1, 1], cost)
 
@@ -82,6 +83,16 @@ def _learn_rare(X: Any) -> None:
 
     rows = np.arange(MANY_ROWS)
     OneVsRest().fit(X[rows % X.shape[0]], sp.csr_array(rows[:, None] < 1))
+
+
+def _score_dense() -> None:
+    """Score rows without zeros, as embeddings are, which have a kernel of their own."""
+    import numpy as np
+
+    from manylabel.baselines import OneVsRest
+
+    rows = np.eye(4, dtype=np.float32) + 1
+    OneVsRest().fit(rows, np.eye(4, dtype=int)).predict(rows)
 
 
 def _tag() -> None:

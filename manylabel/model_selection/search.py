@@ -34,6 +34,7 @@ GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "OnlineBinaryRelevance": {},
     "OnlineRandomProjection": CODE,
     "OnlineCompressedSensing": CODE,
+    "OnlineLabelTree": GRADIENT,
     "Blend": {},
 }
 

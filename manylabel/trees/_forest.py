@@ -88,13 +88,12 @@ class ForestClassifier(ExplainedClassifier):
         self._check_parameters()
         with self._undo_on_error():
             known, widths = self._known()
-            rows, labels = self._begin_fit(X, Y)
+            rows, labels, mass = self._begin_weighted_fit(X, Y, sample_weight)
             n_known = sum(forest.n_trees for forest in known)
             self._check_known(n_known, widths)
-            mass = _validation.row_weights(sample_weight, rows.shape[0])
             mass = mass / mass.max()  # sums cannot overflow
-            rows, labels, mass = rows[mass > 0], labels[mass > 0], mass[mass > 0]
-            rows.eliminate_zeros()  # a copy; how X is stored must not matter
+            rows = rows.copy()
+            rows.eliminate_zeros()  # how X is stored must not matter
             self.seen_ = np.bincount(labels.indices, minlength=labels.shape[1]) > 0
             for forest in known:  # may have been grown on other rows
                 self.seen_[forest.leaf_labels] = True

@@ -121,10 +121,4 @@ class PfastXML(ForestClassifier):
 
     def _inverse_propensities(self, Y: CSR) -> Floats:
         given = Propensity().fit(Y) if self.propensity is None else self.propensity
-        values = _validation.propensities(given, Y.shape[1])
-        if values.min() < 1 / MOST_GAIN:
-            raise ValueError(
-                f"propensity must be at least {1 / MOST_GAIN:g}. "
-                f"Got {values.min():g} for label {values.argmin()}."
-            )
-        return 1 / values
+        return 1 / _validation.propensities(given, Y.shape[1], least=1 / MOST_GAIN)

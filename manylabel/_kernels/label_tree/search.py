@@ -5,7 +5,8 @@ decision, so no label scores higher than the nodes above it. Level by level, the
 nodes of each row are kept, its beam; pairs of row and node are handled node by node, so
 that the weights of the children of a node are fetched once for all rows that are there.
 Labels go to a row's list of the best. A node that cannot score higher than the worst of
-a full list is passed over, which changes nothing but the time.
+a full list is passed over, which changes nothing but the time; so the most promising
+nodes of a level come first.
 """
 
 from math import exp, log
@@ -23,6 +24,7 @@ SQUARED_HINGE, LOG_LOSS = 0, 1
 # A margin above 1 is certain; what is left tells larger ones apart.
 REST = np.float32(0.1)
 PLACE = 32  # bits of a pair that tell the row and its place in the beam
+TURNS = 3  # of a level: the best node of each row, the next best, the rest
 SEARCHES = 256  # features that can be placed in the time of a row's searches
 
 
@@ -68,24 +70,26 @@ def search(rows, nodes, root, gain, loss, travel, found):
     for i in range(n_rows):
         found.counts[i], beam.counts[i] = 0, 1
         beam.keys[i, 0], beam.items[i, 0] = gain[root], root
-    n_pairs = n_rows
-    while n_pairs > 0:
-        n_pairs = 0
+    n_left = n_rows
+    while n_left > 0:
         for i in range(n_rows):
             following.counts[i] = 0
-            for n in range(beam.counts[i]):
-                place = i * beam.items.shape[1] + n
-                travel.pairs[n_pairs] = (np.int64(beam.items[i, n]) << PLACE) + place
-                n_pairs += 1
-        sort(travel.pairs, 0, n_pairs)
-        start = 0
-        while start < n_pairs:
-            end, node = start + 1, travel.pairs[start] >> PLACE
-            while end < n_pairs and travel.pairs[end] >> PLACE == node:
-                end += 1
-            _expand(rows, nodes, gain, loss, start, end, beam, following, travel, found)
-            start = end
+        for turn in range(TURNS):
+            n_pairs = _next_pairs(beam, turn, found, travel.pairs)
+            sort(travel.pairs, 0, n_pairs)
+            start = 0
+            while start < n_pairs:
+                end, node = start + 1, travel.pairs[start] >> PLACE
+                while end < n_pairs and travel.pairs[end] >> PLACE == node:
+                    end += 1
+                _expand(
+                    rows, nodes, gain, loss, start, end, beam, following, travel, found
+                )
+                start = end
         beam, following = following, beam
+        n_left = 0
+        for i in range(n_rows):
+            n_left += beam.counts[i]
 
 
 @kernel
@@ -101,10 +105,40 @@ def write_lists(found, labels, scores):
 
 
 @inner
+def _next_pairs(beam, turn, found, pairs):
+    """Write pairs of node and row: each row's best node, or in the last turn the rest.
+
+    What is found below the best spares most of the others.
+    """
+    n_pairs, most, width = 0, found.keys.shape[1], beam.items.shape[1]
+    for i in range(beam.counts.shape[0]):
+        end = beam.counts[i]
+        if turn < TURNS - 1 and turn < end:
+            best = turn
+            for n in range(turn + 1, end):
+                if beam.keys[i, n] > beam.keys[i, best]:
+                    best = n
+            _swap(beam, i, turn, best)
+            end = turn + 1
+        for n in range(turn, end):
+            if found.counts[i] < most or beam.keys[i, n] >= found.keys[i, 0]:
+                pairs[n_pairs] = (np.int64(beam.items[i, n]) << PLACE) + i * width + n
+                n_pairs += 1
+    return n_pairs
+
+
+@inner
+def _swap(beam, i, m, n):
+    key, item = beam.keys[i, m], beam.items[i, m]
+    beam.keys[i, m], beam.items[i, m] = beam.keys[i, n], beam.items[i, n]
+    beam.keys[i, n], beam.items[i, n] = key, item
+
+
+@inner
 def _expand(rows, nodes, gain, loss, start, end, beam, following, travel, found):
     """Score the children of a node for the rows that are there."""
     node, width = travel.pairs[start] >> PLACE, beam.items.shape[1]
-    place, features, most = travel.place, nodes.features, found.keys.shape[1]
+    place, features = travel.place, nodes.features
     first, last = nodes.child_starts[node], nodes.child_starts[node + 1]
     block = stretch(nodes.block_starts, node)
     # Many rows find a feature by its place, few by a search.
@@ -117,8 +151,6 @@ def _expand(rows, nodes, gain, loss, start, end, beam, following, travel, found)
         spot = travel.pairs[n] & ((1 << PLACE) - 1)
         i = spot // width
         bound = beam.keys[i, spot % width]
-        if found.counts[i] == most and bound < found.keys[i, 0]:
-            continue
         _find_margins(rows, nodes, i, node, by_place, travel)
         score = bound - gain[node]
         for child in range(first, last):

@@ -84,7 +84,7 @@ class LabelTree(ExplainedClassifier):
         What the classifiers minimise. By the logistic loss, scores are probabilities.
     C : float, default=1.0
         Weight of the loss against ``|w|^2 / 2``.
-    tol : float, default=0.5
+    tol : float, default=0.2
         A classifier is done when its projected gradients differ by at most this.
     normalize : bool, default=True
         Scale every row to unit length, in ``fit`` and when predicting.
@@ -179,7 +179,7 @@ class LabelTree(ExplainedClassifier):
         beam: int | None = 10,
         loss: str = "squared_hinge",
         C: float = 1.0,
-        tol: float = 0.5,
+        tol: float = 0.2,
         normalize: bool = True,
         min_weight: float = 0.05,
         propensity: Any = None,

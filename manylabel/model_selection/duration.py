@@ -73,11 +73,12 @@ def estimate_seconds(
     n = min(FIRST, most)
     try:
         if n:
-            _time(fit, order[:n])  # compiles kernels, so it does not count
+            _time(fit, order[: -(-n // LARGEST)])  # compiles kernels: does not count
         while n:
             seconds.append(_time(fit, order[:n]))
             total = _extrapolate(seconds, n_rows / n)
-            if 2 * n > most or seconds[-1] > min(max(LEAST, SHARE * total), MOST / 2):
+            enough = min(max(LEAST, SHARE * total), MOST / 2)
+            if 2 * n > most or (len(seconds) > 1 and seconds[-1] > enough):
                 return total
             n *= 2
     except ValueError:  # such as texts that have no word in common

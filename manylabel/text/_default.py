@@ -17,6 +17,9 @@ QUALITIES = ("fast", "balanced", "best")  # the quickest first
 FEW_TEXTS = 10  # of fewer, words that are in one of them count too
 FEWEST_ROWS = 2_000  # of fewer, too few could be held out to choose by
 FEW_LABELS = 1_000  # of so many, a label tree is one-vs-rest
+# As good as 1 on rows held out of debtags, reuters90, bibtex and delicious, by the mean
+# of P@1, 3 and 5, and learnt in 0.7 to 0.9 of the time.
+QUICK_C = 0.5
 N_TREES = 3  # of an ensemble of label trees
 CENTRES = 1 << 29  # numbers in the centres of clusters, which are dense: 2 GB
 
@@ -58,7 +61,7 @@ def choose(
     >>> choose(500, 2_000, 90).reason
     'OneVsRest, because 500 rows are too few to weigh several learners.'
     >>> choose(7_770, 60_000, 90).learner
-    LabelTree(cost='f1', tilt='auto')
+    LabelTree(C=0.5, cost='f1', tilt='auto')
     >>> choose(7_770, 60_000, 90, "best").learner
     Blend()
     """
@@ -76,7 +79,7 @@ def choose(
     tree.set_params(tilt="auto", cost="f1")
     if n_labels <= FEW_LABELS:
         reason = f"a classifier for each of {n_labels:,} labels is good and soon learnt"
-        return Choice(tree, f"LabelTree, because {reason}.")
+        return Choice(tree.set_params(C=QUICK_C), f"LabelTree, because {reason}.")
     reason = f"{n_labels:,} labels are too many for a classifier each"
     tree.set_params(n_estimators=N_TREES)
     return Choice(tree, f"LabelTree of {N_TREES} trees, because {reason}.")

@@ -20,10 +20,12 @@ def test_fast_is_one_tree(n_labels):
     assert reason == "LabelTree, because nothing as good is quicker."
 
 
-@pytest.mark.parametrize(("n_labels", "n_trees"), [(1000, 1), (1001, 3)])
-def test_balanced_is_the_default_and_chooses_on_rows_held_out(n_labels, n_trees):
+@pytest.mark.parametrize(
+    ("n_labels", "settings"), [(1000, {"C": 0.5}), (1001, {"n_estimators": 3})]
+)
+def test_balanced_is_the_default_and_chooses_on_rows_held_out(n_labels, settings):
     learner, reason = ml.choose(2000, 100, n_labels)
-    expected = ml.LabelTree(n_estimators=n_trees, tilt="auto", cost="f1")
+    expected = ml.LabelTree(tilt="auto", cost="f1", **settings)
     assert learner.get_params() == expected.get_params()
     assert f"{n_labels:,} labels" in reason
     assert ml.choose(2000, 100, n_labels, "balanced").reason == reason

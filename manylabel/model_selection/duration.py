@@ -13,7 +13,8 @@ from manylabel._typing import Ints
 FIRST = 250  # rows of the first sample; each further one has twice as many
 LARGEST = 4  # a sample has at most one row in so many
 # Seconds that a sample must take to tell enough: a share of those of the fit.
-LEAST, SHARE, MOST = 0.5, 0.03, 2.0
+LEAST, SHARE, MOST = 0.5, 0.03, 1.0
+LONGEST = 4.0  # seconds, after which a sample is cut short
 # Time is a constant and a part that grows as this power of the rows, as measured on
 # texts: 1.2 where each new row has new words, 0.9 where most labels are rare.
 POWER = 1.1
@@ -32,7 +33,7 @@ class _Watch:
 
     def __call__(self, stage: str, done: float) -> None:
         self.share = done
-        if done and self.seconds() > MOST:
+        if done and self.seconds() > LONGEST:
             raise _Enough
 
     def seconds(self) -> float:
@@ -44,8 +45,9 @@ def estimate_seconds(
 ) -> float | None:
     """Return about how long a fit takes, in seconds.
 
-    Samples of growing size are fitted, for a second or two in all, and longer ones cut
-    short where stages tell how far they are (:func:`manylabel.parallel.stage`).
+    Samples of growing size are fitted, two or more, for a second or two in all. One of
+    a slow learner is cut short, and told from the share that its stages have done
+    (:func:`manylabel.parallel.stage`).
 
     Parameters
     ----------
@@ -77,7 +79,7 @@ def estimate_seconds(
         while n:
             seconds.append(_time(fit, order[:n]))
             total = _extrapolate(seconds, n_rows / n)
-            enough = min(max(LEAST, SHARE * total), MOST / 2)
+            enough = min(max(LEAST, SHARE * total), MOST)
             if 2 * n > most or (len(seconds) > 1 and seconds[-1] > enough):
                 return total
             n *= 2

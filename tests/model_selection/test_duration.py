@@ -54,7 +54,7 @@ def test_a_long_fit_is_cut_short(clock):
     before = time.perf_counter()
     found = estimate_seconds(fit, 1000)
     assert found == pytest.approx(1000 * 4**1.1, rel=0.1)
-    assert time.perf_counter() - before < 10
+    assert time.perf_counter() - before < 15
 
 
 def test_measuring_takes_seconds_not_minutes(clock):

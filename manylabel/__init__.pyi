@@ -39,6 +39,7 @@ from .river import from_river as from_river
 from .river import to_river as to_river
 from .text import Tagger as Tagger
 from .text import TextVectorizer as TextVectorizer
+from .text import choose as choose
 from .trees import FastXML as FastXML
 from .trees import PfastreXML as PfastreXML
 from .trees import PfastXML as PfastXML

@@ -1,4 +1,4 @@
-"""One way to run tasks side by side, to watch them, and to seed them."""
+"""One way to run tasks side by side, to watch them by stages, and to seed them."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
@@ -15,8 +15,32 @@ from sklearn.utils import check_random_state
 from manylabel._typing import RandomState
 
 T = TypeVar("T")
-Report = Callable[[int, int | None], Any]
-_report: ContextVar[Report | None] = ContextVar("report", default=None)
+Report = Callable[[str, float], Any]
+
+
+class Stage:
+    """A part of what is watched: which share of the whole it is, and how far it is."""
+
+    def __init__(
+        self, report: Report, names: tuple[str, ...], start: float, share: float
+    ) -> None:
+        self.report, self.names = report, names
+        self.start, self.share = start, share  # of the whole
+        self.done = 0.0  # of the stage
+
+    def advance(self, done: float) -> None:
+        """Tell how far the stage is; what is done stays done."""
+        self.done = min(max(done, self.done), 1.0)
+        self.report(", ".join(self.names), self.start + self.share * self.done)
+
+    def part(self, name: str, share: float) -> "Stage":
+        """Return a stage within this one, of such a share of it."""
+        start = self.start + self.share * self.done
+        inside = self.share * min(share, 1 - self.done)
+        return Stage(self.report, (*self.names, name), start, inside)
+
+
+_stage: ContextVar[Stage | None] = ContextVar("stage", default=None)
 
 
 def run(
@@ -38,40 +62,70 @@ def run(
     if not second:  # starting threads would take longer than a single row
         return [function(*task) for task in first]
     calls = (delayed(function)(*task) for task in chain(first, second, tasks))
-    report = _report.get()
-    if report is None:
+    watched = _stage.get()
+    if watched is None:
         return list(Parallel(n_jobs=n_jobs, prefer="threads")(calls))
     # Not every backend can do this.
     team = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     results, finished = [], team(calls)
+    token = _stage.set(None)  # what a task runs is a part of the task
     try:
         for result in finished:
             results.append(result)
-            report(len(results), total)
+            watched.advance(len(results) / total if total else 0.0)
     except BaseException:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of tasks done for nothing
             finished.close()
         raise
+    finally:
+        _stage.reset(token)
     return results
 
 
 @contextmanager
 def watched(report: Report) -> Iterator[None]:
-    """Call ``report`` with tasks done, and how many there are, as they finish.
+    """Call ``report`` with the stage and the share that is done, as tasks finish.
 
     Examples
     --------
     >>> with watched(print):
-    ...     _ = run(pow, [(2, 3), (3, 2)], n_jobs=1)
-    1 2
-    2 2
+    ...     with stage("squares", share=0.5):
+    ...         _ = run(pow, [(2, 2), (3, 2)], n_jobs=1)
+    ...     with stage("cubes", share=0.5):
+    ...         _ = run(pow, [(2, 3), (3, 3)], n_jobs=1)
+    squares 0.0
+    squares 0.25
+    squares 0.5
+    cubes 0.5
+    cubes 0.75
+    cubes 1.0
     """
-    token = _report.set(report)
+    token = _stage.set(Stage(report, (), 0.0, 1.0))
     try:
         yield
     finally:
-        _report.reset(token)
+        _stage.reset(token)
+
+
+@contextmanager
+def stage(name: str, share: float = 1.0) -> Iterator[None]:
+    """Name what is done next, for who watches, and its share of what is under way.
+
+    Shares are guesses of time. A stage within a stage has a share of that one.
+    """
+    whole = _stage.get()
+    if whole is None:
+        yield
+        return
+    part = whole.part(name, share)
+    token = _stage.set(part)
+    try:
+        part.advance(0.0)
+        yield
+    finally:
+        _stage.reset(token)
+    whole.done = min(whole.done + share, 1.0)
 
 
 def spawn_seeds(random_state: RandomState, n_tasks: int) -> NDArray[np.uint64]:

@@ -22,6 +22,8 @@ STANDARD = Path("-")  # standard input or output in place of a file
 NICKNAMES: dict[str, str] = {}  # what people call files that they have not named
 COMPILING = "compiling kernels, once on this machine"
 SHOWN: list[Callable[[str], None]] = []  # bars on the terminal, told what goes on
+ENOUGH = 0.1  # of a fit, to tell how long the rest takes
+MINUTES, HOURS = 100.0, 6000.0  # seconds from which times are told in these
 T = TypeVar("T", bound=Sized)
 
 
@@ -123,19 +125,23 @@ def telling_of_kernels() -> Iterator[None]:
 
 
 @contextmanager
-def fitting(what: str) -> Iterator[None]:
-    """Show that a model is being fitted, how far it is, and how long it may take."""
+def fitting(what: str, expected: float | None = None) -> Iterator[None]:
+    """Show that a model is being fitted: the stage, the share done, the time left.
+
+    Until enough is done to tell the time, it is ``expected`` to take so many seconds.
+    """
     from manylabel import parallel
 
     start = time.perf_counter()
     with status(what) as show:
 
-        def advance(done: int, total: int | None) -> None:
-            if not total:
-                show(f"{done} parts")
-                return
-            left = (time.perf_counter() - start) / max(done, 1) * (total - done)
-            show(f"{done} of {total} parts, about {left:.0f} s left")
+        def advance(stage: str, done: float) -> None:
+            passed = time.perf_counter() - start
+            total = passed / done if done > ENOUGH else expected
+            news = [stage, f"{done:.0%}"]
+            if total is not None:
+                news.append(f"about {duration(max(total - passed, 0.0))} left")
+            show(", ".join(filter(None, news)))
 
         with parallel.watched(advance):
             yield
@@ -173,6 +179,21 @@ def cell(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {cell(part)}" for name, part in value.items())
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words, to two digits or so.
+
+    Examples
+    --------
+    >>> duration(42.3), duration(600), duration(20_000)
+    ('42 s', '10 min', '5.6 h')
+    """
+    if seconds < MINUTES:
+        return f"{seconds:.0f} s"
+    if seconds < HOURS:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:,.1f} h"
 
 
 def percent(fraction: float) -> str:

@@ -12,7 +12,8 @@ import typer
 from manylabel.cli import options
 from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.inputs import DataFile
-from manylabel.cli.learners import LEARNERS, make, name_of
+from manylabel.cli.learners import LEARNERS, make
+from manylabel.cli.plan import Wish, make_plan
 from manylabel.cli.tuning import check_tuning, search
 from manylabel.exceptions import ArchiveError
 
@@ -24,12 +25,30 @@ ModelToBe = Annotated[
     Path,
     typer.Option(metavar="DIR", help="The folder to save to; a model is replaced."),
 ]
+Quality = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="fast, balanced or best: how good the learner is to be that is chosen, "
+        "and how long it may take.",
+        autocompletion=lambda: ["fast", "balanced", "best"],
+    ),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        min=0,
+        help="Take a lower quality if the learner takes longer than this, by what is "
+        "measured on a few rows, and refuse if all do.",
+    ),
+]
 Learner = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"One of {', '.join(LEARNERS)}; chosen by the size of the data if not "
-        "given.",
+        help=f"One of {', '.join(LEARNERS)}; chosen by --quality and the size of the "
+        "data if not given.",
         autocompletion=lambda: list(LEARNERS),
         show_default=False,
     ),
@@ -68,9 +87,11 @@ Threads = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
 def fit(
     file: options.File,
     model: ModelToBe,
+    quality: Quality = "balanced",
     learner: Learner = None,
     set_: Set = None,
     tune: Tune = None,
+    time_limit: TimeLimit = None,
     analyzer: Analyzer = "word",
     valid: Valid = 0.0,
     jobs: Threads = -1,
@@ -81,27 +102,27 @@ def fit(
 ) -> None:
     """Train a model on a file of texts or of features, and save it to a folder.
 
-    Example: manylabel fit train.jsonl.gz --model debtags/ --valid 0.1
-    """
-    from manylabel.text import Tagger, choose_vectorizer
+    It says first which learner it chose, and about how long that takes.
 
-    common = {"n_jobs": jobs, "random_state": seed}
-    _check_learner(learner, set_, tune)
+    Example: manylabel fit train.jsonl.gz --model debtags/ --quality best --valid 0.1
+    """
+    start, common = time.perf_counter(), {"n_jobs": jobs, "random_state": seed}
+    _check_learner(learner, quality, set_, tune)
     _check_place(model)
     data = _read(DataFile(file, reading))
-    name, reason, usual = _choose(learner, data)
-    (estimator,) = make([name], set_, usual | common)
-    if reason and not json:
-        note(f"note: chose {reason}")
+    wish = Wish(learner, quality, set_, common, analyzer, tune)
+    plan = make_plan(wish, data, None if time_limit is None else start + time_limit)
+    if str(plan) and not json:
+        note(f"note: {plan}.")
     data, held = _divide(data, valid, seed)
-    texts = None if data.texts is None else choose_vectorizer(len(data), analyzer)
-    tagger, start = Tagger(estimator, vectorizer=texts), time.perf_counter()
-    figures: dict[str, Any] = {"model": str(model), "learner": name}
+    tagger, start = plan.tagger, time.perf_counter()
+    figures: dict[str, Any] = {"model": str(model), **plan.figures()}
     if tune is not None:
         tagger, best = search(tagger, data, tune, set_, seed)
         note(f"note: chose {best}, for {tune}.")
         figures["tuned"] = best
-    with fitting(f"Fitting {name} to {len(data):,} rows, {data.n_labels:,} labels"):
+    what = f"Fitting {plan.name} to {len(data):,} rows, {data.n_labels:,} labels"
+    with fitting(what, plan.seconds):
         tagger.fit(data)
     tagger.annotate(source=str(file), date=date.today().isoformat())
     seconds = time.perf_counter() - start
@@ -124,17 +145,6 @@ def _read(file: DataFile) -> "Dataset":
     if not data.n_labels:
         raise file.fault(f"expected labels, found none in {len(data):,} rows.")
     return data
-
-
-def _choose(learner: str | None, data: "Dataset") -> tuple[str, str, dict[str, Any]]:
-    """Return the learner's name; why, and with which parameters, if none was given."""
-    from manylabel.text import choose_learner
-
-    if learner is not None:
-        return learner, "", {}
-    choice = choose_learner(len(data), data.n_labels)
-    usual = choice.learner.get_params(deep=False)
-    return name_of(choice.learner), choice.reason, usual
 
 
 def _divide(
@@ -172,9 +182,13 @@ def _print_figures(figures: dict[str, Any], title: str) -> None:
 
 
 def _check_learner(
-    learner: str | None, settings: list[str] | None, metric: str | None
+    learner: str | None, quality: str, settings: list[str] | None, metric: str | None
 ) -> None:
     """Refuse, before a long file is read, what no learner or this one cannot do."""
+    from manylabel._validation import choice
+    from manylabel.text import QUALITIES
+
+    choice(quality, "--quality", QUALITIES)
     made = None if learner is None else make([learner], settings, {})[0]
     if metric is not None:
         check_tuning(metric, made, settings)

@@ -18,6 +18,7 @@ LEARNERS = {
     "popularity": "Popularity",
     "label-powerset": "LabelPowerset",
     "plst": "PLST",
+    "label-tree": "LabelTree",
     "fastxml": "FastXML",
     "pfastxml": "PfastXML",
     "pfastrexml": "PfastreXML",

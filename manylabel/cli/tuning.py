@@ -22,6 +22,15 @@ def check_tuning(metric: str, learner: Any, given: Sequence[str] | None) -> None
             settings(learner, metric, fixed=_names(given))
 
 
+def n_trials(learner: Any, metric: str, given: Sequence[str] | None) -> int:
+    """Return how many settings are tried: none where there is no choice."""
+    from manylabel.model_selection.search import settings
+
+    with _named():
+        n_settings = len(settings(learner, metric, fixed=_names(given)))
+    return n_settings if n_settings > 1 else 0
+
+
 def search(
     tagger: "Tagger",
     data: "Dataset",

@@ -50,14 +50,14 @@ def _read_and_write(folder: Path) -> None:
 
 def _learn_and_judge() -> None:
     """Run every path on tiny data."""
-    from manylabel import baselines, budget, online, trees
+    from manylabel import baselines, budget, label_tree, online, trees
     from manylabel.data import make_corpus
     from manylabel.evaluation import evaluate
     from manylabel.losses import NAMED, label_weights
 
     corpus = make_corpus(n_rows=20, n_features=9, n_labels=4)
     X, Y = corpus.X, corpus.Y
-    engines = (baselines, online, trees)
+    engines = (baselines, label_tree, online, trees)
     kinds = [getattr(engine, name) for engine in engines for name in engine.__all__]
     for kind in (*kinds, budget.AnnotationTree, budget.PowersetTree):
         model = kind().fit(X, Y)
@@ -66,6 +66,7 @@ def _learn_and_judge() -> None:
             sets = model.predict(X)
             evaluate(Y, scores, predictions=sets, propensity=corpus.propensity)
     budget.PowersetTree(cost="f1").fit(X, Y)
+    label_tree.LabelTree(n_estimators=3, tilt="auto", cost="f1").fit(X, Y).predict(X)
     for binary in (budget.BudgetedClassifier, budget.BudgetedTree):
         binary().fit(X, Y.toarray().argmax(axis=1) > 0).predict(X)
     _learn_rare(X)

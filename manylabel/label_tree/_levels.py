@@ -1,10 +1,12 @@
 """The classifiers of a tree of labels, level by level."""
 
+import warnings
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from manylabel import parallel
 from manylabel._kernels.csr import with_full_rows
@@ -54,15 +56,33 @@ class Members(NamedTuple):
         return self.rows[self.indptr[number] : self.indptr[number + 1]]
 
 
-def fit_nodes(shape: Shape, lesson: Lesson, n_jobs: int | None) -> tuple[Nodes, int]:
+def fit_trees(shapes: list[Shape], lesson: Lesson, n_jobs: int | None) -> Nodes:
+    """Return the trees with their classifiers; warn if some did not converge."""
+    fitted = []
+    for number, shape in enumerate(shapes, 1):
+        with parallel.stage(f"tree {number} of {len(shapes)}", 1 / len(shapes)):
+            fitted.append(_fit_nodes(shape, lesson, n_jobs))
+    n_late = sum(late for _, late in fitted)
+    if n_late:
+        warnings.warn(
+            f"{n_late} classifiers did not converge in {lesson.settings.max_iter} "
+            "passes: raise tol, or scale the features.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return Nodes.joined([nodes for nodes, _ in fitted])
+
+
+def _fit_nodes(shape: Shape, lesson: Lesson, n_jobs: int | None) -> tuple[Nodes, int]:
     """Return the tree with its classifiers, and how many did not converge.
 
     Those of a node's children are learnt on the rows of the node (teacher forcing).
     """
     levels = find_levels(shape.child_starts)
     blocks: dict[int, Block] = {}
-    for level, below in pairwise(levels):
-        blocks |= _fit_level(shape, level, below, lesson, n_jobs)
+    for number, (level, below) in enumerate(pairwise(levels), 1):
+        with parallel.stage(f"level {number}", 1 / (len(levels) - 1)):
+            blocks |= _fit_level(shape, level, below, lesson, n_jobs)
     return assemble(shape, blocks), sum(block.n_late for block in blocks.values())
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from manylabel import _validation
+from manylabel import _validation, parallel
 from manylabel._typing import CSR, RandomState
 from manylabel.losses.ranked import Ranked
 from manylabel.metrics import as_metric
@@ -25,6 +25,7 @@ GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "OneVsRest": {"C": COSTS},
     "LabelPowerset": {"C": COSTS},
     "PLST": CODE | RIDGE,
+    "LabelTree": {"C": (0.3, 1.0, 3.0)},
     "FastXML": FOREST,
     "PfastXML": FOREST,
     "PfastreXML": FOREST,
@@ -148,9 +149,10 @@ def search(
     """
     tried = settings(learner, metric, fixed=fixed)
     values = []
-    for setting in tried if len(tried) > 1 else ():
+    for number, setting in enumerate(tried if len(tried) > 1 else (), 1):
         one = clone(learner).set_params(**setting)
-        values.append(value(one, X, Y, metric, random_state=random_state))
+        with parallel.stage(f"setting {number} of {len(tried)}", 1 / len(tried)):
+            values.append(value(one, X, Y, metric, random_state=random_state))
         if watch is not None:
             watch(setting, values[-1])
     return tried[values.index(max(values))] if values else tried[0]

@@ -1,7 +1,7 @@
 """The model object, and how texts become its rows."""
 
 from manylabel.text._card import Card
-from manylabel.text._default import Choice, choose_learner, choose_vectorizer
+from manylabel.text._default import QUALITIES, Choice, choose, choose_vectorizer
 from manylabel.text._explanation import Reason, TagExplanation
 from manylabel.text._items import PASSTHROUGH, Judged
 from manylabel.text._tagger import Tagger
@@ -9,6 +9,7 @@ from manylabel.text._vectorizer import TextVectorizer
 
 __all__ = [
     "PASSTHROUGH",
+    "QUALITIES",
     "Card",
     "Choice",
     "Judged",
@@ -16,6 +17,6 @@ __all__ = [
     "TagExplanation",
     "Tagger",
     "TextVectorizer",
-    "choose_learner",
+    "choose",
     "choose_vectorizer",
 ]

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from manylabel import _validation
+from manylabel import _validation, parallel
 from manylabel._typing import CSR
 from manylabel.data import Dataset, LabelSpace
 
 PASSTHROUGH = "passthrough"  # in place of a vectorizer: rows of features
+VECTORISING = 0.05  # of the time of a fit, about
 
 
 def are_features(items: Any) -> bool:
@@ -32,7 +33,8 @@ def vectorize(vectorizer: Any, items: Any, verb: str) -> Any:
             raise ValueError(f"items must have {wanted}, as the model was fitted on.")
     if passes:
         return _validation.feature_matrix(items)
-    return getattr(vectorizer, verb)(items)
+    with parallel.stage("vectorising", VECTORISING):
+        return getattr(vectorizer, verb)(items)
 
 
 class Labelled(NamedTuple):

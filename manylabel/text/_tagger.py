@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from manylabel import _validation, persistence
 from manylabel._typing import CSR, Array, Floats, Ints, RandomState
 from manylabel._version import __version__
-from manylabel.base import MultiLabelClassifier, Saved, check_learner, set_jobs
+from manylabel.base import MultiLabelClassifier, Saved, set_jobs
 from manylabel.data.dataset import Dataset, LabelSpace, best_first
 from manylabel.evaluation import Evaluation, Report
 from manylabel.exceptions import ArchiveError
@@ -22,8 +22,8 @@ from manylabel.model_selection.search import search
 from manylabel.persistence.records import Field, Finite, Number, Values
 from manylabel.propensity import Propensity, recorded_law
 from manylabel.sharing import Shared, reading
+from manylabel.text import _default
 from manylabel.text._card import Card, write_card
-from manylabel.text._default import check_streaming, new_learner, new_vectorizer
 from manylabel.text._explanation import TagExplanation, explain_text
 from manylabel.text._items import (
     PASSTHROUGH,
@@ -51,10 +51,12 @@ class Tagger(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     learner : multi-label classifier of this package or None, default=None
-        What ranks the labels; None chooses by the size of the data.
+        What ranks the labels; None chooses by ``quality`` and the size of the data.
     vectorizer : TextVectorizer, "passthrough" or None, default=None
         What turns texts into numbers; ``"passthrough"`` takes rows of features as they
         are. None is one or the other, as the items of ``fit`` are.
+    quality : {"fast", "balanced", "best"}, default="balanced"
+        How long to learn, where no learner is named: see :func:`choose`.
 
     Attributes
     ----------
@@ -106,9 +108,11 @@ class Tagger(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         learner: MultiLabelClassifier | None = None,
         *,
         vectorizer: TextVectorizer | str | None = None,
+        quality: str = "balanced",
     ) -> None:
         self.learner = learner
         self.vectorizer = vectorizer
+        self.quality = quality
 
     def fit(self, items: Any, tags: Iterable[Iterable[str]] | None = None) -> Self:
         """Learn from labelled items.
@@ -125,14 +129,14 @@ class Tagger(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         Tagger
             Itself.
         """
-        self._check_parameters()
+        _default.check_parts(self.learner, self.vectorizer, self.quality)
         space, Y = Labelled.of(items, tags)
         if not len(space):
             raise ValueError("tags must name at least one tag. Got none.")
-        vectorizer = new_vectorizer(self.vectorizer, items, Y.shape[0])
+        vectorizer = _default.new_vectorizer(self.vectorizer, items, Y.shape[0])
         X = vectorize(vectorizer, items, "fit_transform")
         check_count(Y.shape[0], X.shape[0])
-        learner, reason = new_learner(self.learner, *Y.shape)
+        learner, reason = _default.new_learner(self.learner, X, Y, self.quality)
         learner.fit(X, Y)
         with self._learning() as tagger:
             tagger._begin(vectorizer, learner, reason, items)._count(space, Y)
@@ -164,7 +168,7 @@ class Tagger(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         Tagger
             Itself.
         """
-        self._check_parameters()
+        _default.check_parts(self.learner, self.vectorizer, self.quality)
         rows = check_names(tags)
         with self._learning() as tagger:
             learner, vectorizer = tagger._streaming(items)
@@ -351,13 +355,14 @@ class Tagger(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         validation set. Words are counted in all texts, labels only in those that are
         not held out. ``watch`` is called with each setting tried and its value.
         """
-        self._check_parameters()
+        _default.check_parts(self.learner, self.vectorizer, self.quality)
         _, Y = Labelled.of(items, tags)
-        vectorizer = new_vectorizer(self.vectorizer, items, Y.shape[0])
+        vectorizer = _default.new_vectorizer(self.vectorizer, items, Y.shape[0])
         X = vectorize(vectorizer, items, "fit_transform")
-        learner, _ = new_learner(self.learner, *Y.shape)
+        learner, _ = _default.new_learner(self.learner, X, Y, self.quality)
         best = search(learner, X, Y, metric, fixed, random_state, watch)
-        return type(self)(learner.set_params(**best), vectorizer=self.vectorizer)
+        learner.set_params(**best)
+        return type(self)(learner, vectorizer=self.vectorizer, quality=self.quality)
 
     def annotate(self, **facts: Any) -> Self:
         """Keep facts with the model: where it comes from, and how good it is.
@@ -479,17 +484,9 @@ class Tagger(Shared, Saved, BaseEstimator):  # type: ignore[misc]
             raise ValueError("learner must be named to learn a stream. Got None.")
         else:
             learner = clone(self.learner)
-            vectorizer = new_vectorizer(self.vectorizer, items, 0)
-        check_streaming(learner, vectorizer)
+            vectorizer = _default.new_vectorizer(self.vectorizer, items, 0)
+        _default.check_streaming(learner, vectorizer)
         return learner, vectorizer
-
-    def _check_parameters(self) -> None:
-        if self.learner is not None:
-            check_learner(self.learner, "learner")
-        is_known = isinstance(self.vectorizer, TextVectorizer | None)
-        if not is_known and self.vectorizer != PASSTHROUGH:
-            known = 'a TextVectorizer, "passthrough" or None'
-            raise TypeError(f"vectorizer must be {known}. Got {self.vectorizer!r:.60}.")
 
     def _check_state(self) -> None:
         super()._check_state()

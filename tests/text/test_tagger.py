@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 
 import manylabel as ml
 from manylabel.exceptions import ArchiveError
-from manylabel.text import choose_learner
 
 TEXTS = ["red wine", "white wine", "brown bread", "rye bread and wine", "water"]
 TAGS = [["drink"], ["drink", "white"], {"food"}, ("food", "drink"), []]
@@ -55,13 +54,19 @@ def test_predicts_sets_of_names(tagger):
 def test_says_which_learner_it_chose_and_why(tagger):
     assert isinstance(tagger.learner_, ml.OneVsRest)
     assert tagger.choice_.startswith("OneVsRest, because 5 rows")
-    for n_rows, n_labels, words in (
-        (10**4, 500, "Blend, because several learners"),
-        (10**5, 10**4, "Blend of two forests, because 10,000 labels"),
-        (10**7, 500, "PfastreXML, because 10,000,000 rows"),
-    ):
-        assert choose_learner(n_rows, n_labels).reason.startswith(words)
     assert ml.Tagger(ml.Popularity()).fit(TEXTS, TAGS).choice_ == ""
+
+
+def test_quality_chooses_where_no_learner_is_named(tmp_path):
+    corpus = ml.make_corpus(n_rows=2000, n_features=50, n_labels=4)
+    data = ml.Dataset(corpus.X, corpus.Y)
+    tagger = ml.Tagger(quality="fast").fit(data)
+    assert isinstance(tagger.learner_, ml.LabelTree)
+    assert tagger.choice_ == ml.choose(2000, 50, 4, "fast").reason
+    tagger.save(tmp_path / "model")
+    assert ml.load(tmp_path / "model").quality == "fast"
+    named = ml.Tagger(ml.Popularity(), quality="fast").fit(data)
+    assert isinstance(named.learner_, ml.Popularity)
 
 
 def test_judges_texts_by_the_names_of_their_tags(tagger):

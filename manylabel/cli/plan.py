@@ -1,0 +1,111 @@
+"""What ``fit`` is going to do: which learner it takes, and about how long."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from manylabel.cli.console import duration, note, status
+from manylabel.cli.learners import make, name_of
+
+if TYPE_CHECKING:
+    from manylabel.data import Dataset
+    from manylabel.text import Tagger
+
+QUICK = 2.0  # seconds that nobody needs to be told of
+TRIAL = 0.8  # of the rows, which each setting of a search learns
+
+
+class Wish(NamedTuple):
+    """What the options of ``fit`` say about the learner."""
+
+    learner: str | None
+    quality: str
+    settings: Sequence[str] | None
+    common: Mapping[str, Any]  # parameters, for learners that have them
+    analyzer: str
+    tune: str | None
+
+
+class Plan(NamedTuple):
+    """A model to fit, how it came to be chosen, and about how long it takes."""
+
+    name: str
+    tagger: "Tagger"
+    quality: str | None  # None for a learner that was named
+    reason: str
+    seconds: float | None = None  # None if nobody can tell
+
+    def __str__(self) -> str:
+        takes = ""
+        if self.seconds is not None and self.seconds > QUICK:
+            takes = f"fitting {_takes(self)}"
+        chose = f"chose {self.reason.rstrip('.')}" if self.reason else ""
+        return "; ".join(filter(None, (chose, takes)))
+
+    def figures(self) -> dict[str, str]:
+        """Return what was chosen, for people and for other programs."""
+        asked = {} if self.quality is None else {"quality": self.quality}
+        return {"learner": self.name} | asked
+
+
+def make_plan(wish: Wish, data: "Dataset", deadline: float | None) -> Plan:
+    """Return what is wished, or the next best that is done in time; else refuse.
+
+    The ``deadline`` is one of ``time.perf_counter``.
+    """
+    slow: Plan | None = None
+    for each in _plans(wish, data):
+        with status("Measuring"):
+            plan = each._replace(seconds=_seconds(wish, data, each.tagger))
+        if _is_done(plan, deadline):
+            if slow is not None:
+                note(f"note: {slow.quality} {_takes(slow)}: {plan.quality} instead.")
+            return plan
+        slow = slow or plan
+    raise ValueError(f"--time-limit must be longer: {plan.name} {_takes(plan)}.")
+
+
+def _is_done(plan: Plan, deadline: float | None) -> bool:
+    end = time.perf_counter() + (plan.seconds or 0.0)
+    return deadline is None or end <= deadline
+
+
+def _takes(plan: Plan) -> str:
+    return f"takes about {duration(plan.seconds or 0.0)} on this machine"
+
+
+def _plans(wish: Wish, data: "Dataset") -> Iterator[Plan]:
+    """Yield the learner that was named, or those of each quality from the wished on."""
+    from manylabel.text import QUALITIES, Tagger, choose, choose_vectorizer
+
+    vectorizer = None
+    if data.texts is not None:
+        vectorizer = choose_vectorizer(len(data), wish.analyzer)
+
+    def plan(name: str, usual: dict[str, Any], quality: str | None, why: str) -> Plan:
+        (learner,) = make([name], wish.settings, usual | dict(wish.common))
+        return Plan(name, Tagger(learner, vectorizer=vectorizer), quality, why)
+
+    if wish.learner is not None:
+        yield plan(wish.learner, {}, None, "")
+        return
+    n_features, reasons = None if data.X is None else data.X.shape[1], set[str]()
+    for quality in QUALITIES[QUALITIES.index(wish.quality) :: -1]:
+        learner, why = choose(len(data), n_features, data.n_labels, quality)
+        if why not in reasons:
+            reasons.add(why)
+            usual = learner.get_params(deep=False)
+            yield plan(name_of(learner), usual, quality, why)
+
+
+def _seconds(wish: Wish, data: "Dataset", tagger: "Tagger") -> float | None:
+    """Return about how long fitting takes, and with it the search for settings."""
+    from sklearn.base import clone
+
+    from manylabel.cli.tuning import n_trials
+    from manylabel.model_selection.duration import estimate_seconds
+
+    seconds = estimate_seconds(lambda rows: clone(tagger).fit(data[rows]), len(data))
+    if seconds is None or wish.tune is None:
+        return seconds
+    return seconds * (1 + TRIAL * n_trials(tagger.learner, wish.tune, wish.settings))

@@ -1,0 +1,109 @@
+"""How long a fit will take on this machine, told from fits to a few of the rows."""
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from manylabel import parallel
+from manylabel._typing import Ints
+
+FIRST = 250  # rows of the first sample; each further one has twice as many
+LARGEST = 4  # a sample has at most one row in so many
+# Seconds that a sample must take to tell enough: a share of those of the fit.
+LEAST, SHARE, MOST = 0.5, 0.03, 1.0
+LONGEST = 4.0  # seconds, after which a sample is cut short
+# Time is a constant and a part that grows as this power of the rows, as measured on
+# texts: 1.2 where each new row has new words, 0.9 where most labels are rare.
+POWER = 1.1
+ADDED = (0.2, 0.6)  # what half of the rows may add to the time, against a hiccup
+
+
+class _Enough(Exception):
+    """A sample has taken long enough."""
+
+
+class _Watch:
+    """Notes which share of a fit is done, and stops one that takes long."""
+
+    def __init__(self) -> None:
+        self.start, self.share = time.perf_counter(), 0.0
+
+    def __call__(self, stage: str, done: float) -> None:
+        self.share = done
+        if done and self.seconds() > LONGEST:
+            raise _Enough
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self.start
+
+
+def estimate_seconds(
+    fit: Callable[[Ints], Any], n_rows: int, random_state: int = 0
+) -> float | None:
+    """Return about how long a fit takes, in seconds.
+
+    Samples of growing size are fitted, two or more, for a second or two in all. One of
+    a slow learner is cut short, and told from the share that its stages have done
+    (:func:`manylabel.parallel.stage`).
+
+    Parameters
+    ----------
+    fit : callable
+        Fits to the rows of such numbers.
+    n_rows : int
+        Rows of the data.
+    random_state : int, default=0
+        Seeds the samples.
+
+    Returns
+    -------
+    float or None
+        None if there are too few rows, or a sample cannot be learnt from.
+
+    Examples
+    --------
+    >>> from time import sleep
+    >>> seconds = estimate_seconds(lambda rows: sleep(len(rows) / 1000), 4_000)
+    >>> 2 < seconds < 8
+    True
+    """
+    order = np.random.default_rng(random_state).permutation(n_rows)
+    most, seconds = n_rows // LARGEST, list[float]()
+    n = min(FIRST, most)
+    try:
+        if n:
+            _time(fit, order[: -(-n // LARGEST)])  # compiles kernels: does not count
+        while n:
+            seconds.append(_time(fit, order[:n]))
+            total = _extrapolate(seconds, n_rows / n)
+            enough = min(max(LEAST, SHARE * total), MOST)
+            if 2 * n > most or (len(seconds) > 1 and seconds[-1] > enough):
+                return total
+            n *= 2
+    except ValueError:  # such as texts that have no word in common
+        pass
+    return None
+
+
+def _time(fit: Callable[[Ints], Any], rows: Ints) -> float:
+    """Return how long the fit to a sample takes, told early if it takes long."""
+    watch = _Watch()
+    with warnings.catch_warnings(), parallel.watched(watch):
+        warnings.simplefilter("ignore")  # the fit to all rows will warn
+        try:
+            fit(np.sort(rows))
+        except _Enough:
+            return watch.seconds() / watch.share
+    return watch.seconds()
+
+
+def _extrapolate(seconds: list[float], times: float) -> float:
+    """Return the seconds of so many times the rows of the last sample."""
+    last = seconds[-1]
+    if len(seconds) == 1:
+        return float(last * times**POWER)
+    added = np.clip(last - seconds[-2], ADDED[0] * last, ADDED[1] * last)
+    return float(last + added * (times**POWER - 1) / (1 - 2**-POWER))

@@ -1,0 +1,71 @@
+"""How long a fit takes, told from a few rows."""
+
+import time
+
+import pytest
+
+from manylabel import parallel
+from manylabel.model_selection import duration
+from manylabel.model_selection.duration import estimate_seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Stand in for the time: ``clock(seconds)`` lets some pass."""
+    now = [0.0]
+
+    def wait(seconds):
+        now[0] += seconds
+
+    monkeypatch.setattr(duration.time, "perf_counter", lambda: now[0])
+    return wait
+
+
+@pytest.mark.parametrize("power", [0.9, 1.0, 1.2])
+@pytest.mark.parametrize("n_rows", [2_000, 20_000, 500_000])
+@pytest.mark.parametrize("constant", [0.0, 0.2])
+def test_estimates_are_right_by_a_factor_of_two(clock, n_rows, power, constant):
+    def seconds(n):
+        return constant + 3e-4 * n**power
+
+    found = estimate_seconds(lambda rows: clock(seconds(len(rows))), n_rows)
+    assert seconds(n_rows) / 2 < found < 2 * seconds(n_rows)
+
+
+def test_the_first_fit_does_not_count(clock):
+    calls = []
+
+    def fit(rows):
+        clock(60 if not calls else 1)
+        calls.append(rows)
+
+    assert estimate_seconds(fit, 1000) < 10
+
+
+def test_a_long_fit_is_cut_short(clock):
+    def task(_):
+        clock(1)
+
+    def fit(rows):
+        for _ in range(2):
+            with parallel.stage("half", 0.5):
+                parallel.run(task, [(n,) for n in range(500)], 1)
+
+    before = time.perf_counter()
+    found = estimate_seconds(fit, 1000)
+    assert found == pytest.approx(1000 * 4**1.1, rel=0.1)
+    assert time.perf_counter() - before < 15
+
+
+def test_measuring_takes_seconds_not_minutes(clock):
+    before = time.perf_counter()
+    estimate_seconds(lambda rows: clock(len(rows) * 1e-4), 10**7)
+    assert time.perf_counter() - before < 6
+
+
+def test_what_cannot_be_learnt_from_a_sample_is_not_estimated():
+    def fit(rows):
+        raise ValueError
+
+    assert estimate_seconds(fit, 1000) is None
+    assert estimate_seconds(len, 3) is None

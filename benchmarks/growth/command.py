@@ -8,6 +8,7 @@ import typer
 from benchmarks import options, page
 from benchmarks.console import note, say
 from benchmarks.growth import curves, report
+from benchmarks.growth.point import LEARNERS
 from benchmarks.ledger import Ledger, Record
 from benchmarks.plots import check_matplotlib
 
@@ -18,6 +19,14 @@ Out = Annotated[
         help="Where growth.md goes, and beside it the plots and runs.jsonl.",
     ),
 ]
+Learners = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--learner",
+        metavar="CLASS",
+        help="A learner, as LabelTree; may be given several times. All if none is.",
+    ),
+]
 Quick = Annotated[
     bool, typer.Option("--quick", help="Two small sizes of each kind, in minutes.")
 ]
@@ -26,6 +35,7 @@ Quick = Annotated[
 def growth(
     out: Out = Path("results"),
     *,
+    learner: Learners = None,
     quick: Quick = False,
     publish: options.Publish = False,
 ) -> None:
@@ -38,10 +48,19 @@ def growth(
     """
     check_matplotlib()
     options.check_out(out)
-    lines = curves.measure(Ledger(out / "runs.jsonl"), quick=quick, watch=_tell)
+    _check_known(learner or [])
+    ledger = Ledger(out / "runs.jsonl")
+    lines = curves.measure(ledger, learner, quick=quick, watch=_tell)
     say(report.write_targets(lines))
     folder = page.PUBLISHED if publish else out
     note(f"note: wrote {report.write_pages(lines, folder, quick=quick)}.")
+
+
+def _check_known(names: list[str]) -> None:
+    for name in names:
+        if name not in LEARNERS:
+            known = ", ".join(LEARNERS)
+            raise ValueError(f"--learner must be one of {known}. Got {name!r}.")
 
 
 def _tell(done: int, total: int, line: Record) -> None:

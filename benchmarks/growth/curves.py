@@ -72,7 +72,11 @@ class Point:
 
 
 def measure(
-    ledger: Ledger, *, quick: bool = False, watch: Watch | None = None
+    ledger: Ledger,
+    learners: Sequence[str] | None = None,
+    *,
+    quick: bool = False,
+    watch: Watch | None = None,
 ) -> list[Record]:
     """Measure the points that are not finished yet; return all lines.
 
@@ -80,6 +84,8 @@ def measure(
     ----------
     ledger : Ledger
         The finished points, among other runs.
+    learners : sequence of str or None, default=None
+        The classes that are measured; None is all of them.
     quick : bool, default=False
         Take two small sizes of each kind.
     watch : callable or None, default=None
@@ -91,7 +97,9 @@ def measure(
         For each point the learner, what grows, the sizes, and the ``values`` or the
         ``failure`` why there are none.
     """
-    points = [p for curve in curves(QUICK_SIZES if quick else SIZES) for p in curve]
+    sizes = QUICK_SIZES if quick else SIZES
+    wanted = LEARNERS if learners is None else learners
+    points = [p for curve in curves(sizes) for p in curve if p.learner in wanted]
     with TemporaryDirectory() as folder:
         task = partial(perform, folder=Path(folder))
         failed = run(points, task, ledger, limit=MOST_SECONDS, watch=watch)

@@ -19,6 +19,7 @@ from benchmarks.ledger import Record
 from manylabel.baselines import OneVsRest
 from manylabel.budget import AnnotationTree, PowersetTree
 from manylabel.data import make_corpus
+from manylabel.label_tree import LabelTree
 from manylabel.online import CSDPP
 from manylabel.trees import FastXML, PfastreXML
 
@@ -29,6 +30,7 @@ STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 # Few trees, as one costs what another does; as many components at any size.
 LEARNERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "OneVsRest": (OneVsRest, {}),
+    "LabelTree": (LabelTree, {}),
     "FastXML": (FastXML, {"n_estimators": 2}),
     "PfastreXML": (PfastreXML, {"n_estimators": 2}),
     "AnnotationTree": (AnnotationTree, {}),

@@ -23,8 +23,11 @@ MEASURES = {
 MOST_POWER = 1.1  # of rows and of labels, in the time of training
 MOST_MEGABYTES = 8_000
 VERBS = {"predict_topk": "rank_microseconds", "predict": "predict_microseconds"}
-LINEAR = ("OneVsRest", "FastXML", "AnnotationTree")
-LOGARITHMIC = ("FastXML", "PfastreXML", "AnnotationTree", "PowersetTree")
+LINEAR = ("OneVsRest", "LabelTree", "FastXML", "AnnotationTree")
+LOGARITHMIC = (
+    *("LabelTree", "FastXML", "PfastreXML"),
+    *("AnnotationTree", "PowersetTree"),
+)
 INTRODUCTION = """\
 CPU time and memory against rows, features and labels, each grown alone on corpora of
 `make_corpus` in which a row has about {words} words and 4 labels whatever their number;

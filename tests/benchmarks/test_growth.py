@@ -97,6 +97,17 @@ def test_an_error_of_a_point_is_its_reason(measure, monkeypatch):
     assert line["failure"] == "failed: KeyError: 'Nobody'"
 
 
+def test_learners_that_are_not_named_are_not_measured(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(curves, "MOST_SECONDS", 0.01)
+    lines = curves.measure(Ledger(tmp_path / "runs.jsonl"), ["OneVsRest"], quick=True)
+    assert {line["learner"] for line in lines} == {"OneVsRest"}
+
+
+def test_a_learner_that_nobody_knows_is_refused(cli, tmp_path):
+    outcome = cli("growth", "--quick", "--out", tmp_path, "--learner", "Forest")
+    assert "--learner must be one of OneVsRest, LabelTree" in outcome.err
+
+
 def test_only_what_grows_differs_along_a_curve(tiny):
     for first, second in curves.curves(SIZES):
         grows = first.grows
@@ -150,7 +161,7 @@ def test_a_point_without_figures_is_shown_by_its_reason():
 def test_the_page_has_targets_tables_and_plots(cli, tmp_path, monkeypatch):
     lines = list(made_up("FastXML", "rows", lambda n: n, lambda n: 2.0))
 
-    def measure(ledger, *, quick, watch):
+    def measure(ledger, learners, *, quick, watch):
         assert quick
         watch(1, 4, lines[0])
         return lines

@@ -1,5 +1,6 @@
 """The shape of a tree of labels: clusters of clusters, then labels."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,11 +74,45 @@ def _trimmed(tree: Cluster) -> Cluster:
     return tree
 
 
+def parents_by_column(parents: Mapping[str, str | None], names: Iterable[str]) -> Ints:
+    """Return a hierarchy of names as columns: labels first, then groups.
+
+    Parameters
+    ----------
+    parents : mapping of str to str or None
+        The parent of a label or group; None, or no entry, if it has none. A name that
+        is no label is a group.
+    names : iterable of str
+        The labels, in the order of their columns.
+
+    Examples
+    --------
+    >>> parents = {"cat": "animal", "dog": "animal", "animal": None}
+    >>> parents_by_column(parents, ["cat", "cup", "dog"]).tolist()
+    [3, -1, 3, -1]
+    """
+    column = {name: n for n, name in enumerate(names)}
+    for name in (*parents, *parents.values()):
+        if not isinstance(name, str | None):
+            raise TypeError(f"parents must map names to names. Got {name!r:.60}.")
+        if name is not None:
+            column.setdefault(name, len(column))
+    found = np.full(len(column), NO_PARENT)
+    for name, parent in parents.items():
+        found[column[name]] = NO_PARENT if parent is None else column[parent]
+    return found
+
+
 def check_parents(parents: Any, n_labels: int) -> Ints:
     """Return the parent of each label and group as columns, or raise ValueError.
 
     Entries from ``n_labels`` on are groups that are no labels.
     """
+    if isinstance(parents, Mapping):
+        raise ValueError(
+            "parents must be columns, not names, unless the tree is the learner of a "
+            "Tagger, which knows the names."
+        )
     given = np.asarray(parents)
     if given.ndim != 1 or given.dtype.kind not in "iu":
         raise ValueError(

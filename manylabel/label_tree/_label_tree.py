@@ -106,9 +106,10 @@ class LabelTree(ExplainedClassifier):
     label_features : array or sparse array of shape (n_labels, n), or None, default=None
         Rows to cluster labels by, as embeddings or names; None takes the mean of the
         rows that have a label.
-    parents : sequence of int or None, default=None
+    parents : sequence of int, mapping of str to str, or None, default=None
         A hierarchy to take in place of clusters: for each label the column of its
-        parent, -1 for none. Entries after the last label are groups that are none.
+        parent, -1 for none. Entries after the last label are groups that are none. As
+        the learner of a :class:`Tagger` also names, and the names of their parents.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores.
     random_state : int, Generator, RandomState or None, default=0

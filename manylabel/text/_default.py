@@ -1,5 +1,6 @@
 """What a tagger uses where nothing is named: by the size of the data."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
@@ -9,7 +10,8 @@ from manylabel._typing import CSR
 from manylabel.base import MultiLabelClassifier, check_learner
 from manylabel.baselines import OneVsRest
 from manylabel.blend import Blend
-from manylabel.label_tree import LabelTree
+from manylabel.data import LabelSpace
+from manylabel.label_tree import LabelTree, parents_by_column
 from manylabel.text._items import PASSTHROUGH, are_features
 from manylabel.text._vectorizer import TextVectorizer
 
@@ -96,11 +98,18 @@ def choose_vectorizer(n_texts: int, analyzer: str = "word") -> TextVectorizer:
     return TextVectorizer(analyzer=analyzer, min_df=1 if n_texts < FEW_TEXTS else 2)
 
 
-def new_learner(given: Any, X: CSR, Y: CSR, quality: str) -> Choice:
-    """Return a learner like the one given, or one for the size of the data."""
-    if given is not None:
-        return Choice(clone(given), "")
-    return choose(X.shape[0], X.shape[1], Y.shape[1], quality)
+def new_learner(given: Any, X: CSR, labels: LabelSpace, quality: str) -> Choice:
+    """Return a learner like the one given, or one for the size of the data.
+
+    A hierarchy of names becomes one of columns.
+    """
+    if given is None:
+        return choose(X.shape[0], X.shape[1], len(labels), quality)
+    learner = clone(given)
+    parents = getattr(learner, "parents", None)
+    if isinstance(parents, Mapping):
+        learner.set_params(parents=parents_by_column(parents, labels))
+    return Choice(learner, "")
 
 
 def new_vectorizer(given: Any, items: Any, n_rows: int) -> Any:

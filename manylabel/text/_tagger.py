@@ -136,7 +136,7 @@ class Tagger(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         vectorizer = _default.new_vectorizer(self.vectorizer, items, Y.shape[0])
         X = vectorize(vectorizer, items, "fit_transform")
         check_count(Y.shape[0], X.shape[0])
-        learner, reason = _default.new_learner(self.learner, X, Y, self.quality)
+        learner, reason = _default.new_learner(self.learner, X, space, self.quality)
         learner.fit(X, Y)
         with self._learning() as tagger:
             tagger._begin(vectorizer, learner, reason, items)._count(space, Y)
@@ -356,10 +356,10 @@ class Tagger(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         not held out. ``watch`` is called with each setting tried and its value.
         """
         _default.check_parts(self.learner, self.vectorizer, self.quality)
-        _, Y = Labelled.of(items, tags)
+        space, Y = Labelled.of(items, tags)
         vectorizer = _default.new_vectorizer(self.vectorizer, items, Y.shape[0])
         X = vectorize(vectorizer, items, "fit_transform")
-        learner, _ = _default.new_learner(self.learner, X, Y, self.quality)
+        learner, _ = _default.new_learner(self.learner, X, space, self.quality)
         best = search(learner, X, Y, metric, fixed, random_state, watch)
         learner.set_params(**best)
         return type(self)(learner, vectorizer=self.vectorizer, quality=self.quality)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from manylabel import LabelTree
+from manylabel import LabelTree, Tagger, load
 
 # Animals (0) have cats (1) and dogs (2); things are a group (6) of cars (3) and, in
 # another group (7), of cups (4) and plates (5).
@@ -80,6 +80,43 @@ def test_cycles_are_refused(parents):
 def test_parents_that_are_no_columns_are_refused(parents, message):
     with pytest.raises(ValueError, match=message):
         fit(parents, 3)
+
+
+NAMES = ["animals", "cats", "dogs", "cars", "cups", "plates"]
+BY_NAME = {"cats": "animals", "dogs": "animals", "animals": None, "cars": "things"}
+BY_NAME |= {"cups": "dishes", "plates": "dishes", "dishes": "things"}
+
+
+def tagged(parents):
+    rng = np.random.default_rng(0)
+    tags = [[n for n in NAMES if rng.random() < 0.5] for _ in range(60)]
+    tagger = Tagger(LabelTree(parents=parents), vectorizer="passthrough")
+    return tagger.fit(rng.random((60, 5)), tags)
+
+
+def test_a_tagger_takes_a_hierarchy_of_names(tmp_path):
+    tagger = tagged(BY_NAME)
+    names = {name: n for n, name in enumerate(tagger.label_names_)}
+    animals = frozenset(names[n] for n in ("animals", "cats", "dogs"))
+    things = frozenset({names["cars"], frozenset({names["cups"], names["plates"]})})
+    assert nested(tagger.learner_.nodes_) == {animals, things}
+    tagger.save(tmp_path / "model")
+    assert load(tmp_path / "model").learner.parents == BY_NAME
+
+
+def test_names_that_are_none_are_refused():
+    with pytest.raises(TypeError, match=r"parents must map names to names. Got 3."):
+        tagged({"cats": 3})
+
+
+def test_names_without_a_tagger_are_refused():
+    with pytest.raises(ValueError, match="parents must be columns, not names, unless"):
+        fit({"a": "b"}, 3)
+
+
+def test_cycles_of_names_are_refused():
+    with pytest.raises(ValueError, match="parents must have no cycle"):
+        tagged({"cats": "dogs", "dogs": "cats"})
 
 
 def test_a_chain_of_thousands_is_made_without_recursion():

@@ -21,7 +21,7 @@ from benchmarks.plots import check_matplotlib
 
 OURS = "manylabel"
 MINUTES = 20  # that a run has
-REMARKS = "remarks.md"  # beside peers.toml: what is known of where we lose
+USUAL_PAGE = "peers"
 Peers = Annotated[
     list[str] | None,
     typer.Argument(
@@ -53,7 +53,16 @@ Out = Annotated[
     Path,
     typer.Option(
         metavar="DIR",
-        help="Where peers.md goes, and beside it the plots and runs.jsonl.",
+        help="Where the page goes, and beside it the plots and runs.jsonl.",
+    ),
+]
+Page = Annotated[
+    str,
+    typer.Option(
+        "--page",
+        metavar="NAME",
+        help="What the page is called. A file NAME.md beside peers.toml has remarks, "
+        "which end it.",
     ),
 ]
 Cache = Annotated[
@@ -73,6 +82,7 @@ def peers(
     limit: Limit = MINUTES,
     out: Out = Path("results"),
     cache: Cache = Path("~/.cache/manylabel"),
+    page_name: Page = USUAL_PAGE,
     quick: Quick = False,
     publish: options.Publish = False,
     json: options.Json = False,
@@ -104,10 +114,12 @@ def peers(
     else:
         _show(results)
     command = _command(names or [], entrant or [], sets, repeats, limit, quick=quick)
-    remarks = _remarks(programme.HOME)
+    command += f" --page {page_name}" if page_name != USUAL_PAGE else ""
+    remarks = _remarks(programme.HOME / f"{page_name}.md")
     contents = Contents(command, results, taking_part, lost, limit, remarks)
     folder = page.PUBLISHED if publish else out
-    note(f"note: wrote {write_pages(contents, folder, ours=OURS)}.")
+    written = write_pages(contents, folder / f"{page_name}.md", ours=OURS)
+    note(f"note: wrote {written}.")
 
 
 def _chosen(
@@ -184,8 +196,7 @@ def _command(
     return " ".join([*parts, "--data DATA"])
 
 
-def _remarks(home: Path) -> str:
-    path = home / REMARKS
+def _remarks(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 

@@ -97,24 +97,25 @@ class Contents:
     remarks: str = ""
 
 
-def write_pages(contents: Contents, folder: Path, *, ours: str) -> Path:
-    """Write ``peers.md`` and a plot for each data set; return the page.
+def write_pages(contents: Contents, path: Path, *, ours: str) -> Path:
+    """Write the page and a plot for each data set; return the page.
 
     Parameters
     ----------
     contents : Contents
         What is on the page.
-    folder : Path
-        Where it goes; made if it is not there.
+    path : Path
+        Where it goes, and beside it the plots; the folder is made if it is not there.
     ours : str
         The peer whose points are filled.
     """
     pictures = {
-        data: draw(group, folder / f"peers-{data}.png", ours=ours).name
+        data: draw(group, path.with_name(f"{path.stem}-{data}.png"), ours=ours).name
         for data, group in contents.results.items()
         if any(each.runs for each in group)
     }
-    return page.write(folder / "peers.md", write_page(contents, pictures))
+    title = path.stem.replace("-", " ").capitalize()
+    return page.write(path, write_page(contents, pictures, title))
 
 
 def draw(results: Sequence[Result], path: Path, *, ours: str) -> Path:
@@ -141,7 +142,9 @@ def draw(results: Sequence[Result], path: Path, *, ours: str) -> Path:
     return plots.write(path, title, panels, n_columns=2, size=(5.5, 3.8), shared=True)
 
 
-def write_page(contents: Contents, pictures: Mapping[str, str]) -> str:
+def write_page(
+    contents: Contents, pictures: Mapping[str, str], title: str = "Peers"
+) -> str:
     """Return the page as Markdown; pictures are those of the data sets, by name."""
     results = [each for group in contents.results.values() for each in group]
     parts = [
@@ -155,7 +158,7 @@ def write_page(contents: Contents, pictures: Mapping[str, str]) -> str:
             parts.append(page.picture(f"{data}: quality against time", pictures[data]))
     parts += [_lost(contents.results), contents.remarks]
     runs = [run for result in results for run in result.runs]
-    return page.compose("Peers", INTRODUCTION, contents.command, runs, parts)
+    return page.compose(title, INTRODUCTION, contents.command, runs, parts)
 
 
 def _meaning(limit: int) -> str:

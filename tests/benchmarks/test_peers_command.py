@@ -62,7 +62,7 @@ def place(tmp_path, monkeypatch):
     for name in ("manylabel", "other", "broken"):
         (home / "programs" / f"{name}.py").write_text(PEER)
     (home / "peers.toml").write_text(PROGRAMME)
-    (home / "remarks.md").write_text("## Why\n\nBecause.\n")
+    (home / "peers.md").write_text("## Why\n\nBecause.\n")
     monkeypatch.setattr(programme, "HOME", home)
     folder = tmp_path / "data/xmc/bibtex"
     folder.mkdir(parents=True)
@@ -96,6 +96,16 @@ def test_a_contest_prints_ratios_and_writes_the_page(contest, place):
     for name in ("ours", "theirs"):
         row = next(x for x in outcome.out.splitlines() if x.startswith(f"| {name} |"))
         assert row in page
+
+
+@pytest.mark.slow
+def test_a_page_may_have_a_name_of_its_own(contest, place):
+    contest("other", "--quick", "--page", "few-peers")
+    page = (place / "out/few-peers.md").read_text()
+    assert page.startswith("# Few peers\n")
+    assert "peers other --quick --data DATA --page few-peers" in page
+    assert "Because." not in page
+    assert (place / "out/few-peers-bibtex.png").exists()
 
 
 @pytest.mark.slow

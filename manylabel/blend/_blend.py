@@ -6,13 +6,14 @@ from typing import Annotated, Any
 import numpy as np
 from sklearn.base import clone
 
-from manylabel import _validation
+from manylabel import _validation, parallel
 from manylabel._kernels import ranking
 from manylabel._typing import (
     CSR,
     Array,
     Bools,
     Floats,
+    Ints,
     RandomState,
     Singles,
 )
@@ -22,9 +23,10 @@ from manylabel.base import (
     check_learner,
     cut,
 )
-from manylabel.baselines import OneVsRest
 from manylabel.blend._candidates import Candidates
-from manylabel.blend._weights import Judge, best_point
+from manylabel.blend._members import usual_members
+from manylabel.blend._trial import Trial, try_learners
+from manylabel.blend._weights import Judge
 from manylabel.lists import Lists
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
@@ -33,13 +35,13 @@ from manylabel.model_selection.calibration import calibration
 from manylabel.model_selection.holdout import hold_out
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity
-from manylabel.trees import FastXML, PfastreXML
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
-N_TREES = 25  # of each of two forests, which together are as large as one
 DEPTH = 50  # labels of each learner that are blended, more if more are asked for
 ROWS_AT_ONCE = 4096
 NEVER = -2.0  # the score of a label that no training row has
+AUTO = "auto"
+FEW_HELD = 20  # one row in more than so many is held out: no need to fit again
 
 
 class Blend(BatchClassifier):
@@ -48,13 +50,14 @@ class Blend(BatchClassifier):
     Each learner lists its best labels of a row. A score is calibrated: it counts as the
     share of labels that were true at this score on a validation set, rows held out; the
     weights of the learners and the tilt to labels of small propensity p are those that
-    rank these rows best. Then all learners are fitted again, to all rows.
+    rank these rows best. A learner that adds nothing beyond noise is left out. Then
+    those that are kept are fitted again, to all rows.
 
     Parameters
     ----------
     estimators : sequence of estimators or None, default=None
-        None is ``OneVsRest()`` and, of 25 trees each, ``FastXML`` and ``PfastreXML``.
-        They are cloned.
+        None is ``OneVsRest()``, with more than 2,000 labels left out, ``LabelTree`` of
+        3 trees and, of 25 trees each, ``FastXML`` and ``PfastreXML``. They are cloned.
     metrics : sequence of str, default=("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
         What weights and tilt are chosen for: the mean and the least of the ratios to
         the best that a learner alone has.
@@ -63,6 +66,9 @@ class Blend(BatchClassifier):
         ``Propensity()`` to ``Y``.
     cost : str or object with ``from_counts``, default="f1"
         What the threshold of ``predict`` is to make small, on rows held out.
+    refit : bool or "auto", default="auto"
+        Whether the learners that are kept are fitted again, to all rows. "auto" does so
+        unless fewer than one row in 20 is held out, so with 100,000 rows or less.
     n_jobs : int or None, default=None
         Threads of the learners that name none; None is 1, -1 all cores.
     random_state : int, Generator, RandomState or None, default=0
@@ -74,9 +80,9 @@ class Blend(BatchClassifier):
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
     estimators_ : list of estimators
-        The learners, fitted.
+        The learners that are kept, fitted.
     weights_ : ndarray of shape (n_learners,)
-        Their weights, which sum to 1.
+        Their weights, which are above 0 and sum to 1.
     tilt_ : float
         Power of the inverse propensity 1 / p.
     curves_ : ndarray of shape (n_learners, 2, n_knots)
@@ -86,7 +92,11 @@ class Blend(BatchClassifier):
     threshold_ : float
         What a label must exceed to be predicted.
     seen_ : ndarray of shape (n_labels,)
-        Whether a training row had the label. Others rank last.
+        Whether a row that was learnt had the label. Others rank last.
+    trial_ : Trial
+        What the validation set said: ``names``, ``weights``, ``gains`` and ``errors``
+        of all learners, those left out too, and the ``figures`` of the blend with
+        intervals. ``print(model.trial_)`` has it in words.
 
     Notes
     -----
@@ -102,6 +112,8 @@ class Blend(BatchClassifier):
     1.0
     >>> model.predict_topk(corpus.X, k=3).nnz
     900
+    >>> model.trial_.names.tolist()
+    ['OneVsRest', 'FastXML']
     """
 
     estimators_: list[MultiLabelClassifier]
@@ -113,6 +125,7 @@ class Blend(BatchClassifier):
     ]
     threshold_: Annotated[float, Number()]
     seen_: Annotated[Bools, Field("bool", "n_labels")]
+    trial_: Trial
 
     def __init__(
         self,
@@ -121,6 +134,7 @@ class Blend(BatchClassifier):
         metrics: Sequence[str] = METRICS,
         propensity: Any = None,
         cost: Any = "f1",
+        refit: bool | str = AUTO,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -128,41 +142,51 @@ class Blend(BatchClassifier):
         self.metrics = metrics
         self.propensity = propensity
         self.cost = cost
+        self.refit = refit
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _learn(self, X: CSR, Y: CSR) -> None:
-        """Choose weights and tilt on rows held out, then fit the learners to all."""
-        self.seen_ = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
+        """Choose learners, weights and tilt on rows held out; fit those kept to all."""
         given = Propensity().fit(Y) if self.propensity is None else self.propensity
         self.inverse_propensity_ = 1 / _validation.propensities(given, Y.shape[1])
         train, held = hold_out(X.shape[0], self.random_state)
-        pilots = [learner.fit(X[train], Y[train]) for learner in self._fresh()]
-        self._choose(pilots, X[held], Y[held])
-        self.estimators_ = [learner.fit(X, Y) for learner in self._fresh()]
+        refit = len(held) * FEW_HELD > X.shape[0] if self.refit == AUTO else self.refit
+        pilots, lists = [], []
+        for learner in self._fresh(Y.shape[1]):
+            learner.fit(X[train], Y[train])
+            lists.append(learner.predict_topk(X[held], DEPTH))
+            pilots.append(clone(learner) if refit else learner)
+        kept = self._choose(pilots, lists, Y[held])
+        self.estimators_ = [pilots[n].fit(X, Y) if refit else pilots[n] for n in kept]
+        learnt = Y if refit else Y[train]
+        self.seen_ = np.bincount(learnt.indices, minlength=Y.shape[1]) > 0
 
-    def _fresh(self) -> list[Any]:
+    def _fresh(self, n_labels: int) -> list[Any]:
         """Return unfitted learners."""
-        forests = (forest(n_estimators=N_TREES) for forest in (FastXML, PfastreXML))
-        usual = (OneVsRest(), *forests)
-        learners = [clone(m) for m in (self.estimators or usual)]
+        learners = [clone(m) for m in (self.estimators or usual_members(n_labels))]
         for learner in learners:
             if getattr(learner, "n_jobs", 1) is None:
                 learner.n_jobs = self.n_jobs
         return learners
 
-    def _choose(self, pilots: list[Any], X: CSR, Y: CSR) -> None:
-        lists = [pilot.predict_topk(X, DEPTH) for pilot in pilots]
-        self.curves_ = np.stack([_curve(scores, Y) for scores in lists])
-        candidates = Candidates.of(lists, self.curves_)
-        judge = Judge(candidates, Y, self.inverse_propensity_, tuple(self.metrics))
-        weights, self.tilt_ = best_point(judge, len(pilots))
-        self.weights_ = np.array(weights)
-        scores = candidates.blended(self.weights_, self.inverse_propensity_**self.tilt_)
-        cost = as_counted_cost(self.cost)
-        self.threshold_ = thresholds.best_threshold(
-            scores, Y, self.inverse_propensity_, cost
+    def _choose(self, pilots: list[Any], lists: list[CSR], Y: CSR) -> Ints:
+        """Return which learners are kept; take their curves, weights and the tilt."""
+        curves, worth = (
+            np.stack([_curve(s, Y) for s in lists]),
+            self.inverse_propensity_,
         )
+        candidates = Candidates.of(lists, curves)
+        seed = int(parallel.spawn_seeds(self.random_state, 2)[1])
+        judge = Judge(candidates, Y, worth, tuple(self.metrics), seed)
+        names = [type(pilot).__name__ for pilot in pilots]
+        self.trial_, self.tilt_ = try_learners(judge, names)
+        kept = np.flatnonzero(self.trial_.weights)
+        self.weights_, self.curves_ = self.trial_.weights[kept], curves[kept]
+        scores = candidates.blended(self.trial_.weights, worth**self.tilt_)
+        cost = as_counted_cost(self.cost)
+        self.threshold_ = thresholds.best_threshold(scores, Y, worth, cost)
+        return kept
 
     def _blended(self, X: CSR, depth: int) -> Lists:
         """Return the scores of the labels that a learner lists, less the threshold."""
@@ -207,6 +231,8 @@ class Blend(BatchClassifier):
         for name in self.metrics:
             as_metric(name)
         as_counted_cost(self.cost)
+        if not isinstance(self.refit, bool):
+            _validation.choice(self.refit, "refit", [AUTO])
 
 
 def _curve(scores: CSR, Y: CSR) -> Floats:

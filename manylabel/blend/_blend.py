@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from manylabel import _validation, parallel
@@ -13,7 +14,6 @@ from manylabel._typing import (
     Array,
     Bools,
     Floats,
-    Ints,
     RandomState,
     Singles,
 )
@@ -32,7 +32,12 @@ from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.calibration import calibration
-from manylabel.model_selection.holdout import hold_out
+from manylabel.model_selection.holdout import (
+    FEWEST,
+    Split,
+    hold_out,
+    hold_out_in_turn,
+)
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity
 
@@ -41,7 +46,9 @@ DEPTH = 50  # labels of each learner that are blended, more if more are asked fo
 ROWS_AT_ONCE = 4096
 NEVER = -2.0  # the score of a label that no training row has
 AUTO = "auto"
-FEW_HELD = 20  # one row in more than so many is held out: no need to fit again
+FEW_ROWS = 10_000  # of fewer, a fifth is too few to choose by: each is held out in turn
+MANY_ROWS = 100_000  # of more, those held out need not be learnt too
+SAMPLE = 50_000  # of many rows, on which learners are tried first
 
 
 class Blend(BatchClassifier):
@@ -56,8 +63,10 @@ class Blend(BatchClassifier):
     Parameters
     ----------
     estimators : sequence of estimators or None, default=None
-        None is ``OneVsRest()``, with more than 2,000 labels left out, ``LabelTree`` of
-        3 trees and, of 25 trees each, ``FastXML`` and ``PfastreXML``. They are cloned.
+        None is ``OneVsRest()``, unless there are more than 20,000 million pairs of rows
+        and labels, ``LabelTree`` of 3 trees and, of 25 trees each, ``FastXML`` and
+        ``PfastreXML``. They are cloned. With more than 100,000 rows they are tried on
+        50,000 first, and those that add nothing there are not fitted to all.
     metrics : sequence of str, default=("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
         What weights and tilt are chosen for: the mean and the least of the ratios to
         the best that a learner alone has.
@@ -68,12 +77,14 @@ class Blend(BatchClassifier):
         What the threshold of ``predict`` is to make small, on rows held out.
     refit : bool or "auto", default="auto"
         Whether the learners that are kept are fitted again, to all rows. "auto" does so
-        unless fewer than one row in 20 is held out, so with 100,000 rows or less.
+        with at most 100,000 rows: of more, less than one in 20 is held out.
     n_jobs : int or None, default=None
         Threads of the learners that name none; None is 1, -1 all cores.
     random_state : int, Generator, RandomState or None, default=0
         Seeds the choice of rows that are held out: one in five, at most 5,000. Of fewer
-        than 20 rows none is: the learners are tried on the rows that they learnt.
+        than 10,000 rows each is held out in turn (cross-validation), if learners are
+        fitted again; of fewer than 20 none is: the learners are tried on the rows that
+        they learnt.
 
     Attributes
     ----------
@@ -150,43 +161,60 @@ class Blend(BatchClassifier):
         """Choose learners, weights and tilt on rows held out; fit those kept to all."""
         given = Propensity().fit(Y) if self.propensity is None else self.propensity
         self.inverse_propensity_ = 1 / _validation.propensities(given, Y.shape[1])
-        train, held = hold_out(X.shape[0], self.random_state)
-        refit = len(held) * FEW_HELD > X.shape[0] if self.refit == AUTO else self.refit
-        pilots, lists = [], []
-        for learner in self._fresh(Y.shape[1]):
-            learner.fit(X[train], Y[train])
-            lists.append(learner.predict_topk(X[held], DEPTH))
-            pilots.append(clone(learner) if refit else learner)
-        kept = self._choose(pilots, lists, Y[held])
-        self.estimators_ = [pilots[n].fit(X, Y) if refit else pilots[n] for n in kept]
-        learnt = Y if refit else Y[train]
+        learners, splits = self._fresh(Y), self._splits(X.shape[0])
+        if X.shape[0] > MANY_ROWS:
+            first = self._choose(learners, X, Y, [self._sample(splits[0])])
+            learners = [clone(learners[n]) for n in np.flatnonzero(first.weights)]
+            trial = self._choose(learners, X, Y, splits)
+            self.trial_ = first.followed_by(trial)
+        else:
+            trial = self.trial_ = self._choose(learners, X, Y, splits)
+        kept = [learners[n] for n in np.flatnonzero(trial.weights)]
+        refit = X.shape[0] <= MANY_ROWS if self.refit == AUTO else self.refit
+        self.estimators_ = [clone(each).fit(X, Y) if refit else each for each in kept]
+        learnt = Y if refit else Y[splits[0].train]
         self.seen_ = np.bincount(learnt.indices, minlength=Y.shape[1]) > 0
 
-    def _fresh(self, n_labels: int) -> list[Any]:
+    def _fresh(self, Y: CSR) -> list[Any]:
         """Return unfitted learners."""
-        learners = [clone(m) for m in (self.estimators or usual_members(n_labels))]
+        learners = [clone(m) for m in (self.estimators or usual_members(*Y.shape))]
         for learner in learners:
             if getattr(learner, "n_jobs", 1) is None:
                 learner.n_jobs = self.n_jobs
         return learners
 
-    def _choose(self, pilots: list[Any], lists: list[CSR], Y: CSR) -> Ints:
-        """Return which learners are kept; take their curves, weights and the tilt."""
-        curves, worth = (
-            np.stack([_curve(s, Y) for s in lists]),
+    def _splits(self, n_rows: int) -> list[Split]:
+        """Return which rows are held out: all of few rows, in turn."""
+        if self.refit is not False and FEWEST <= n_rows < FEW_ROWS:
+            return hold_out_in_turn(n_rows, self.random_state)
+        return [hold_out(n_rows, self.random_state)]
+
+    def _sample(self, split: Split) -> Split:
+        """Return a split with fewer rows to learn."""
+        rng = np.random.default_rng(int(parallel.spawn_seeds(self.random_state, 3)[2]))
+        return split._replace(train=np.sort(rng.permutation(split.train)[:SAMPLE]))
+
+    def _choose(
+        self, learners: list[Any], X: CSR, Y: CSR, splits: list[Split]
+    ) -> Trial:
+        """Fit learners, and take weights, curves and tilt of those that are kept."""
+        lists = [_list_held_out(learner, X, Y, splits) for learner in learners]
+        truth, worth = (
+            Y[np.concatenate([s.held for s in splits])],
             self.inverse_propensity_,
         )
+        curves = np.stack([_curve(scores, truth) for scores in lists])
         candidates = Candidates.of(lists, curves)
         seed = int(parallel.spawn_seeds(self.random_state, 2)[1])
-        judge = Judge(candidates, Y, worth, tuple(self.metrics), seed)
-        names = [type(pilot).__name__ for pilot in pilots]
-        self.trial_, self.tilt_ = try_learners(judge, names)
-        kept = np.flatnonzero(self.trial_.weights)
-        self.weights_, self.curves_ = self.trial_.weights[kept], curves[kept]
-        scores = candidates.blended(self.trial_.weights, worth**self.tilt_)
+        judge = Judge(candidates, truth, worth, tuple(self.metrics), seed)
+        names = [type(learner).__name__ for learner in learners]
+        trial, self.tilt_ = try_learners(judge, names)
+        kept = np.flatnonzero(trial.weights)
+        self.weights_, self.curves_ = trial.weights[kept], curves[kept]
+        scores = candidates.blended(trial.weights, worth**self.tilt_)
         cost = as_counted_cost(self.cost)
-        self.threshold_ = thresholds.best_threshold(scores, Y, worth, cost)
-        return kept
+        self.threshold_ = thresholds.best_threshold(scores, truth, worth, cost)
+        return trial
 
     def _blended(self, X: CSR, depth: int) -> Lists:
         """Return the scores of the labels that a learner lists, less the threshold."""
@@ -233,6 +261,15 @@ class Blend(BatchClassifier):
         as_counted_cost(self.cost)
         if not isinstance(self.refit, bool):
             _validation.choice(self.refit, "refit", [AUTO])
+
+
+def _list_held_out(learner: Any, X: CSR, Y: CSR, splits: list[Split]) -> CSR:
+    """Return the best labels of rows held out; the learner stays fitted to the last."""
+    lists = [
+        learner.fit(X[train], Y[train]).predict_topk(X[held], DEPTH)
+        for train, held in splits
+    ]
+    return sp.csr_array(sp.vstack(lists, format="csr"))
 
 
 def _curve(scores: CSR, Y: CSR) -> Floats:

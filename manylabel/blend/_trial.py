@@ -39,6 +39,14 @@ class Trial(NamedTuple):
     metrics: Annotated[Array, Values("n_metrics", "U")]
     figures: Annotated[Floats, Field("float64", "n_metrics, 3", Finite())]
 
+    def followed_by(self, later: "Trial") -> "Trial":
+        """Return it with what a later trial says of the learners that were kept."""
+        kept, names = self.weights > 0, ("weights", "gains", "errors")
+        merged = {name: getattr(self, name).copy() for name in names}
+        for name in names:
+            merged[name][kept] = getattr(later, name)
+        return later._replace(names=self.names, **merged)
+
     def text(self) -> str:
         """Return it in words, a line for each learner and each metric."""
         width = max(map(len, (*self.names.tolist(), *self.metrics.tolist())))

@@ -27,6 +27,7 @@ from manylabel.blend._candidates import Candidates
 from manylabel.blend._members import usual_members
 from manylabel.blend._trial import Trial, try_learners
 from manylabel.blend._weights import Judge
+from manylabel.explanation import number_names
 from manylabel.lists import Lists
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
@@ -208,7 +209,7 @@ class Blend(BatchClassifier):
         seed = int(parallel.spawn_seeds(self.random_state, 2)[1])
         judge = Judge(candidates, truth, worth, tuple(self.metrics), seed)
         names = [type(learner).__name__ for learner in learners]
-        trial, self.tilt_ = try_learners(judge, names)
+        trial, self.tilt_ = try_learners(judge, number_names(names))
         kept = np.flatnonzero(trial.weights)
         self.weights_, self.curves_ = trial.weights[kept], curves[kept]
         scores = candidates.blended(trial.weights, worth**self.tilt_)

@@ -18,7 +18,8 @@ class Trial(NamedTuple):
     Attributes
     ----------
     names : ndarray of shape (n_tried,)
-        Classes of the learners, those that were left out too.
+        Classes of the learners, those that were left out too, numbered where several
+        share one.
     weights : ndarray of shape (n_tried,)
         Their weights, 0 for those left out.
     gains : ndarray of shape (n_tried,)
@@ -47,18 +48,27 @@ class Trial(NamedTuple):
             merged[name][kept] = getattr(later, name)
         return later._replace(names=self.names, **merged)
 
+    def learners(self) -> dict[str, str]:
+        """Return in words how each learner does, by its name."""
+        lines = zip(*self[:4], strict=True)
+        return {
+            str(name): f"weight {weight:.2f}, gain {gain:+.4f} +- {error:.4f}"
+            for name, weight, gain, error in lines
+        }
+
+    def validation(self) -> dict[str, str]:
+        """Return in words how the blend does, by metric."""
+        lines = zip(self.metrics, self.figures, strict=True)
+        return {
+            str(name): f"{value:.4f} ({low:.4f} to {high:.4f})"
+            for name, (value, low, high) in lines
+        }
+
     def text(self) -> str:
         """Return it in words, a line for each learner and each metric."""
-        width = max(map(len, (*self.names.tolist(), *self.metrics.tolist())))
-        learners = [
-            f"{name:{width}}  weight {weight:.2f}, gain {gain:+.4f} +- {error:.4f}"
-            for name, weight, gain, error in zip(*self[:4], strict=True)
-        ]
-        figures = [
-            f"{name:{width}}  {value:.4f} ({low:.4f} to {high:.4f})"
-            for name, (value, low, high) in zip(*self[4:], strict=True)
-        ]
-        return "\n".join(learners + figures)
+        lines = self.learners() | self.validation()
+        width = max(map(len, lines))
+        return "\n".join(f"{name:{width}}  {words}" for name, words in lines.items())
 
     def __str__(self) -> str:
         return self.text()

@@ -88,10 +88,15 @@ class Judge:
         """
         view, metrics = self._view(point), self._metrics()
         out = np.tile([metric.add(view).value for metric in metrics], (N_RESAMPLES, 1))
-        for column, metric in enumerate(metrics):
-            if not isinstance(metric, LabelMetric):
-                sums = resampled_sums(metric.terms(view), N_RESAMPLES, self.seed)
-                out[:, column] = metric.resampled(sums)
+        rowwise = [
+            n for n, metric in enumerate(metrics) if not isinstance(metric, LabelMetric)
+        ]
+        terms = [metrics[n].terms(view) for n in rowwise]
+        if terms:
+            sums = resampled_sums(np.hstack(terms), N_RESAMPLES, self.seed)
+            ends = np.cumsum([part.shape[1] for part in terms])[:-1]
+            for n, part in zip(rowwise, np.split(sums, ends, axis=1), strict=True):
+                out[:, n] = metrics[n].resampled(part)
         return out
 
     def gain(self, point: Point, rival: Point | None) -> tuple[float, float]:

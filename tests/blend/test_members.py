@@ -33,6 +33,22 @@ class Misled(OneVsRest):
         return super().fit(X, Y[order], sample_weight)
 
 
+class Even(OneVsRest):
+    """Learns labels of even columns alone."""
+
+    parity = 0
+
+    def fit(self, X, Y, sample_weight=None):  # noqa: D102
+        known = (np.arange(Y.shape[1]) + self.parity + 1) % 2
+        return super().fit(X, Y.toarray() * known, sample_weight)
+
+
+class Odd(Even):
+    """Learns labels of odd columns alone."""
+
+    parity = 1
+
+
 @pytest.fixture(scope="module")
 def corpus():
     return make_corpus(n_rows=1500, n_labels=30, random_state=1)
@@ -68,6 +84,20 @@ def test_what_is_kept_has_weight_and_gains_more_than_noise(model):
     assert_array_equal(model.weights_, model.trial_.weights[kept])
     assert len(model.estimators_) == len(model.weights_) == len(model.curves_)
     assert model.weights_.sum() == pytest.approx(1)
+
+
+def test_learners_that_know_different_labels_are_both_kept(corpus):
+    model = Blend([Even(), Odd()], **PLAIN).fit(corpus.X, corpus.Y)
+    assert kinds(model) == ["Even", "Odd"]
+    assert (model.weights_ > 0.2).all()
+
+
+def test_the_tilt_is_that_which_the_metrics_ask_for(corpus):
+    rows = corpus.X[:1000], corpus.Y[:1000]
+    plain, rare = (
+        Blend([OneVsRest()], metrics=[metric]).fit(*rows) for metric in ("P@1", "PSP@1")
+    )
+    assert plain.tilt_ < rare.tilt_
 
 
 def test_equal_learners_are_one(corpus):

@@ -70,7 +70,7 @@ class Blend(BatchClassifier):
         50,000 first, and those that add nothing there are not fitted to all.
     metrics : sequence of str, default=("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
         What weights and tilt are chosen for: the mean and the least of the ratios to
-        the best that a learner alone has.
+        the best that a learner alone has. In the mean PSP@k and PSnDCG@k count half.
     propensity : Propensity, array of shape (n_labels,), float or None, default=None
         How probable it is that a true label is recorded, in (0, 1]. None fits
         ``Propensity()`` to ``Y``.

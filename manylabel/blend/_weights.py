@@ -11,6 +11,7 @@ from manylabel.blend._candidates import Candidates
 from manylabel.losses.ranked import Ranked
 from manylabel.metrics import as_metric
 from manylabel.metrics.metric import LabelMetric
+from manylabel.metrics.propensity import PropensityMetric
 from manylabel.metrics.ranking import RankingMetric
 from manylabel.metrics.resampling import resampled_sums
 
@@ -28,8 +29,9 @@ class Judge:
 
     In each metric the value is compared with the best that a learner alone has; what
     counts is the mean of these ratios and the least of them: no metric is given up for
-    the others. So that much of one does not pay for a little of another, a ratio counts
-    as ``ENOUGH`` in the mean where it is more.
+    the others. In the mean, a ratio counts as ``ENOUGH`` where it is more: much of one
+    does not pay for a little of another. And metrics by propensities count half: rows
+    held out at random flatter rare labels.
 
     Parameters
     ----------
@@ -60,6 +62,8 @@ class Judge:
         unranked = np.full((Y.shape[0], depth), -1, np.int32)
         self.truth = Ranked(Y, unranked, unranked >= 0, inverse_propensity)
         self.seen: dict[Point, float] = {}
+        halves = [isinstance(metric, PropensityMetric) for metric in self._metrics()]
+        self.counts = np.where(halves, 0.5, 1.0)
         singles = range(candidates.shares.shape[1])
         alone = [self.values(self.single(learner)) for learner in singles]
         self.best = np.maximum(np.max(alone, axis=0), np.finfo(float).tiny)
@@ -115,7 +119,7 @@ class Judge:
 
     def _worth(self, values: Floats) -> Floats:
         ratios = values / self.best
-        mean = np.minimum(ratios, ENOUGH).mean(axis=-1)
+        mean = np.minimum(ratios, ENOUGH) @ self.counts / self.counts.sum()
         worth: Floats = (mean + ratios.min(axis=-1)) / 2
         return worth
 

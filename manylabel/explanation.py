@@ -140,3 +140,17 @@ def joined(labels: list[int], names: Names) -> str:
 def named(column: int, names: Names) -> str:
     """Return the name of a column on one line, its number if there are no names."""
     return str(column) if names is None else escape_line(str(names[column]))
+
+
+def number_names(names: Sequence[str]) -> list[str]:
+    """Return names, numbered where several are the same.
+
+    Examples
+    --------
+    >>> number_names(["FastXML", "OneVsRest", "FastXML"])
+    ['FastXML 1', 'OneVsRest', 'FastXML 2']
+    """
+    return [
+        f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
+        for i, name in enumerate(names)
+    ]

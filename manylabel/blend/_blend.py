@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from manylabel import _validation, parallel
@@ -22,25 +23,33 @@ from manylabel.base import (
     check_learner,
     cut,
 )
-from manylabel.baselines import OneVsRest
 from manylabel.blend._candidates import Candidates
-from manylabel.blend._weights import Judge, best_point
+from manylabel.blend._members import usual_members
+from manylabel.blend._trial import Trial, try_learners
+from manylabel.blend._weights import Judge
+from manylabel.explanation import number_names
 from manylabel.lists import Lists
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.calibration import calibration
-from manylabel.model_selection.holdout import hold_out
+from manylabel.model_selection.holdout import (
+    FEWEST,
+    Split,
+    hold_out,
+    hold_out_in_turn,
+)
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity
-from manylabel.trees import FastXML, PfastreXML
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
-N_TREES = 25  # of each of two forests, which together are as large as one
 DEPTH = 50  # labels of each learner that are blended, more if more are asked for
 ROWS_AT_ONCE = 4096
-VALIDATION, WEIGHING = 0.4, 0.05  # of the time of a fit, about
 NEVER = -2.0  # the score of a label that no training row has
+AUTO = "auto"
+FEW_ROWS = 10_000  # of fewer, a fifth is too few to choose by: each is held out in turn
+MANY_ROWS = 100_000  # of more, those held out need not be learnt too
+SAMPLE = 50_000  # of many rows, on which learners are tried first
 
 
 class Blend(BatchClassifier):
@@ -49,35 +58,43 @@ class Blend(BatchClassifier):
     Each learner lists its best labels of a row. A score is calibrated: it counts as the
     share of labels that were true at this score on a validation set, rows held out; the
     weights of the learners and the tilt to labels of small propensity p are those that
-    rank these rows best. Then all learners are fitted again, to all rows.
+    rank these rows best. A learner that adds nothing beyond noise is left out. Then
+    those that are kept are fitted again, to all rows.
 
     Parameters
     ----------
     estimators : sequence of estimators or None, default=None
-        None is ``OneVsRest()`` and, of 25 trees each, ``FastXML`` and ``PfastreXML``.
-        They are cloned.
+        None is ``OneVsRest()``, unless there are more than 20,000 million pairs of rows
+        and labels, ``LabelTree`` of 3 trees and, of 25 trees each, ``FastXML`` and
+        ``PfastreXML``. They are cloned. With more than 100,000 rows they are tried on
+        50,000 first, and those that add nothing there are not fitted to all.
     metrics : sequence of str, default=("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
         What weights and tilt are chosen for: the mean and the least of the ratios to
-        the best that a learner alone has.
+        the best that a learner alone has. In the mean PSP@k and PSnDCG@k count half.
     propensity : Propensity, array of shape (n_labels,), float or None, default=None
         How probable it is that a true label is recorded, in (0, 1]. None fits
         ``Propensity()`` to ``Y``.
     cost : str or object with ``from_counts``, default="f1"
         What the threshold of ``predict`` is to make small, on rows held out.
+    refit : bool or "auto", default="auto"
+        Whether the learners that are kept are fitted again, to all rows. "auto" does so
+        with at most 100,000 rows: of more, less than one in 20 is held out.
     n_jobs : int or None, default=None
         Threads of the learners that name none; None is 1, -1 all cores.
     random_state : int, Generator, RandomState or None, default=0
         Seeds the choice of rows that are held out: one in five, at most 5,000. Of fewer
-        than 20 rows none is: the learners are tried on the rows that they learnt.
+        than 10,000 rows each is held out in turn (cross-validation), if learners are
+        fitted again; of fewer than 20 none is: the learners are tried on the rows that
+        they learnt.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
         Column numbers of ``Y``.
     estimators_ : list of estimators
-        The learners, fitted.
+        The learners that are kept, fitted.
     weights_ : ndarray of shape (n_learners,)
-        Their weights, which sum to 1.
+        Their weights, which are above 0 and sum to 1.
     tilt_ : float
         Power of the inverse propensity 1 / p.
     curves_ : ndarray of shape (n_learners, 2, n_knots)
@@ -87,7 +104,11 @@ class Blend(BatchClassifier):
     threshold_ : float
         What a label must exceed to be predicted.
     seen_ : ndarray of shape (n_labels,)
-        Whether a training row had the label. Others rank last.
+        Whether a row that was learnt had the label. Others rank last.
+    trial_ : Trial
+        What the validation set said: ``names``, ``weights``, ``gains`` and ``errors``
+        of all learners, those left out too, and the ``figures`` of the blend with
+        intervals. ``print(model.trial_)`` has it in words.
 
     Notes
     -----
@@ -103,6 +124,8 @@ class Blend(BatchClassifier):
     1.0
     >>> model.predict_topk(corpus.X, k=3).nnz
     900
+    >>> model.trial_.names.tolist()
+    ['OneVsRest', 'FastXML']
     """
 
     estimators_: list[MultiLabelClassifier]
@@ -114,6 +137,7 @@ class Blend(BatchClassifier):
     ]
     threshold_: Annotated[float, Number()]
     seen_: Annotated[Bools, Field("bool", "n_labels")]
+    trial_: Trial
 
     def __init__(
         self,
@@ -122,6 +146,7 @@ class Blend(BatchClassifier):
         metrics: Sequence[str] = METRICS,
         propensity: Any = None,
         cost: Any = "f1",
+        refit: bool | str = AUTO,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -129,52 +154,78 @@ class Blend(BatchClassifier):
         self.metrics = metrics
         self.propensity = propensity
         self.cost = cost
+        self.refit = refit
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _learn(self, X: CSR, Y: CSR) -> None:
-        """Choose weights and tilt on rows held out, then fit the learners to all."""
-        self.seen_ = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
+        """Choose learners, weights and tilt on rows held out; fit those kept to all."""
         given = Propensity().fit(Y) if self.propensity is None else self.propensity
         self.inverse_propensity_ = 1 / _validation.propensities(given, Y.shape[1])
-        train, held = hold_out(X.shape[0], self.random_state)
-        with parallel.stage("validation", VALIDATION):
-            pilots = self._fitted(X[train], Y[train])
-        with parallel.stage("weighing", WEIGHING):
-            self._choose(pilots, X[held], Y[held])
+        learners, splits = self._fresh(Y), self._splits(X.shape[0])
+        refit = X.shape[0] <= MANY_ROWS if self.refit == AUTO else bool(self.refit)
+        with parallel.stage("validation", len(splits) / (len(splits) + refit)):
+            kept = self._try(learners, X, Y, splits)
         with parallel.stage("training"):
-            self.estimators_ = self._fitted(X, Y)
+            self.estimators_ = [
+                clone(each).fit(X, Y) if refit else each for each in _staged(kept)
+            ]
+        learnt = Y if refit else Y[splits[0].train]
+        self.seen_ = np.bincount(learnt.indices, minlength=Y.shape[1]) > 0
 
-    def _fitted(self, X: CSR, Y: CSR) -> list[Any]:
-        """Return fresh learners that have learnt these rows."""
-        learners = self._fresh()
-        for learner in learners:
-            with parallel.stage(type(learner).__name__, 1 / len(learners)):
-                learner.fit(X, Y)
-        return learners
+    def _try(
+        self, learners: list[Any], X: CSR, Y: CSR, splits: list[Split]
+    ) -> list[Any]:
+        """Return the learners that are kept; of many rows, try a sample first."""
+        first = None
+        if X.shape[0] > MANY_ROWS:
+            with parallel.stage("sample", SAMPLE / X.shape[0]):
+                first = self._choose(learners, X, Y, [self._sample(splits[0])])
+            learners = [clone(learners[n]) for n in np.flatnonzero(first.weights)]
+        trial = self._choose(learners, X, Y, splits)
+        self.trial_ = trial if first is None else first.followed_by(trial)
+        return [learners[n] for n in np.flatnonzero(trial.weights)]
 
-    def _fresh(self) -> list[Any]:
+    def _fresh(self, Y: CSR) -> list[Any]:
         """Return unfitted learners."""
-        forests = (forest(n_estimators=N_TREES) for forest in (FastXML, PfastreXML))
-        usual = (OneVsRest(), *forests)
-        learners = [clone(m) for m in (self.estimators or usual)]
+        learners = [clone(m) for m in (self.estimators or usual_members(*Y.shape))]
         for learner in learners:
             if getattr(learner, "n_jobs", 1) is None:
                 learner.n_jobs = self.n_jobs
         return learners
 
-    def _choose(self, pilots: list[Any], X: CSR, Y: CSR) -> None:
-        lists = [pilot.predict_topk(X, DEPTH) for pilot in pilots]
-        self.curves_ = np.stack([_curve(scores, Y) for scores in lists])
-        candidates = Candidates.of(lists, self.curves_)
-        judge = Judge(candidates, Y, self.inverse_propensity_, tuple(self.metrics))
-        weights, self.tilt_ = best_point(judge, len(pilots))
-        self.weights_ = np.array(weights)
-        scores = candidates.blended(self.weights_, self.inverse_propensity_**self.tilt_)
-        cost = as_counted_cost(self.cost)
-        self.threshold_ = thresholds.best_threshold(
-            scores, Y, self.inverse_propensity_, cost
+    def _splits(self, n_rows: int) -> list[Split]:
+        """Return which rows are held out: all of few rows, in turn."""
+        if self.refit is not False and FEWEST <= n_rows < FEW_ROWS:
+            return hold_out_in_turn(n_rows, self.random_state)
+        return [hold_out(n_rows, self.random_state)]
+
+    def _sample(self, split: Split) -> Split:
+        """Return a split with fewer rows to learn."""
+        rng = np.random.default_rng(int(parallel.spawn_seeds(self.random_state, 3)[2]))
+        return split._replace(train=np.sort(rng.permutation(split.train)[:SAMPLE]))
+
+    def _choose(
+        self, learners: list[Any], X: CSR, Y: CSR, splits: list[Split]
+    ) -> Trial:
+        """Fit learners, and take weights, curves and tilt of those that are kept."""
+        lists = [_list_held_out(each, X, Y, splits) for each in _staged(learners)]
+        truth, worth = (
+            Y[np.concatenate([s.held for s in splits])],
+            self.inverse_propensity_,
         )
+        curves = np.stack([_curve(scores, truth) for scores in lists])
+        candidates = Candidates.of(lists, curves)
+        seed = int(parallel.spawn_seeds(self.random_state, 2)[1])
+        judge = Judge(candidates, truth, worth, tuple(self.metrics), seed)
+        names = [type(learner).__name__ for learner in learners]
+        trial, self.tilt_ = try_learners(judge, number_names(names))
+        kept = np.flatnonzero(trial.weights)
+        self.weights_, self.curves_ = trial.weights[kept], curves[kept]
+        scores = candidates.blended(trial.weights, worth**self.tilt_)
+        cost = as_counted_cost(self.cost)
+        self.threshold_ = thresholds.best_threshold(scores, truth, worth, cost)
+        return trial
 
     def _blended(self, X: CSR, depth: int) -> Lists:
         """Return the scores of the labels that a learner lists, less the threshold."""
@@ -219,6 +270,24 @@ class Blend(BatchClassifier):
         for name in self.metrics:
             as_metric(name)
         as_counted_cost(self.cost)
+        if not isinstance(self.refit, bool):
+            _validation.choice(self.refit, "refit", [AUTO])
+
+
+def _staged(learners: list[Any]) -> Iterator[Any]:
+    """Yield learners, each as a stage of what is under way."""
+    for learner in learners:
+        with parallel.stage(type(learner).__name__, 1 / len(learners)):
+            yield learner
+
+
+def _list_held_out(learner: Any, X: CSR, Y: CSR, splits: list[Split]) -> CSR:
+    """Return the best labels of rows held out; the learner stays fitted to the last."""
+    lists = [
+        learner.fit(X[train], Y[train]).predict_topk(X[held], DEPTH)
+        for train, held in splits
+    ]
+    return sp.csr_array(sp.vstack(lists, format="csr"))
 
 
 def _curve(scores: CSR, Y: CSR) -> Floats:

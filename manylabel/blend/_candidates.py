@@ -1,7 +1,7 @@
 """The labels that at least one of several learners thinks of."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -37,5 +37,23 @@ class Candidates(NamedTuple):
 
     def blended(self, weights: Floats, gain: Floats) -> Lists:
         """Return the weighted shares of the labels, times their gains."""
-        values = (self.shares @ weights) * gain[self.labels]
+        # Few columns: threads of BLAS would take longer to start than this takes.
+        values = np.einsum("ij,j", self.shares, weights) * gain[self.labels]
         return Lists(self.indptr, self.labels, values.astype(np.float32))
+
+    def heads(self, depth: int, gains: Sequence[Floats]) -> Self:
+        """Return the labels that may rank high, whatever the learners weigh.
+
+        By the most that a learner makes of them, they are among the ``depth`` best of
+        their row, for one of the gains.
+        """
+        most, n_pairs = self.shares.max(axis=1), np.diff(self.indptr)
+        rows = np.repeat(np.arange(len(n_pairs)), n_pairs)
+        ranks = np.arange(len(rows)) - self.indptr[rows]
+        kept = np.zeros(len(rows), np.bool_)
+        for gain in gains:
+            order = np.lexsort((-most * gain[self.labels], rows))
+            kept[order[ranks < depth]] = True
+        n_kept = np.concatenate([[0], np.cumsum(kept)])
+        indptr = n_kept[self.indptr]
+        return type(self)(indptr, self.labels[kept], self.shares[kept])

@@ -1,6 +1,6 @@
 """Labels ranked by score beside the truth, ranked once for every measure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -57,6 +57,14 @@ class Ranked(View):
         hits = np.empty(columns.shape, np.bool_)
         ranking.find_hits(Y.indptr, Y.indices, columns, hits)
         return cls(Y, columns, hits, weights)
+
+    def reranked(self, columns: Array) -> Self:
+        """Return the same rows, ranked in another way, as deep."""
+        hits = np.empty(columns.shape, np.bool_)
+        ranking.find_hits(self.truth.indptr, self.truth.indices, columns, hits)
+        other = replace(self, columns=columns, hits=hits)
+        vars(other)["best_gains"] = self.best_gains  # depends on the truth alone
+        return other
 
     def n_hits(self, k: int) -> Ints:
         """Return the number of hits among the first ``k`` of each row."""

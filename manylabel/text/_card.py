@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from manylabel._escapes import escape_line
+from manylabel.blend import Blend
 from manylabel.model_selection import Thresholds
 
 WIDTH = 14  # of the names, which stand on the left
@@ -64,6 +65,7 @@ def write_card(tagger: Any) -> Card:
                 str(names[at]): int(counts[at]) for at in order if counts[at]
             },
             "decision": _describe_decision(tagger.learner_),
+            **_describe_trial(learner),
             **({"choice": tagger.choice_} if tagger.choice_ else {}),
             **tagger.provenance_,
         }
@@ -85,6 +87,14 @@ def _describe_decision(rule: Any) -> str:
     goal = next((f"{g}={v}" for g in goals if (v := getattr(rule, g)) is not None), "")
     which = "a threshold for each label" if rule.per_label else "one threshold"
     return f"scores above {which}, chosen for {goal or rule.cost}"
+
+
+def _describe_trial(learner: Any) -> dict[str, Any]:
+    """Return what the validation set of a blend said, in words."""
+    if not isinstance(learner, Blend):
+        return {}
+    trial = learner.trial_
+    return {"members": trial.learners(), "validation": trial.validation()}
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from manylabel._escapes import escape_line
 from manylabel._typing import CSR, Ints
-from manylabel.explanation import MOST_NAMED, ranked
+from manylabel.explanation import MOST_NAMED, number_names, ranked
 from manylabel.text._grams import plain
 
 WORD = re.compile(r"[0-9a-z_\x80-\U0010ffff]+")  # of a plain text
@@ -135,18 +135,9 @@ def explain_text(
 
 
 def _named(members: list[Any]) -> list[tuple[str, Any]]:
-    """Return members with the names of their classes, numbered where several share one.
-
-    Examples
-    --------
-    >>> _named([1.5, 2, 2.5])
-    [('float 1', 1.5), ('int', 2), ('float 2', 2.5)]
-    """
+    """Return members with the names of their classes."""
     kinds = [type(member).__name__ for member in members]
-    return [
-        (f"{kind} {kinds[: i + 1].count(kind)}" if kinds.count(kind) > 1 else kind, m)
-        for i, (kind, m) in enumerate(zip(kinds, members, strict=True))
-    ]
+    return list(zip(number_names(kinds), members, strict=True))
 
 
 def _sides(words: Weights, indent: str) -> list[str]:

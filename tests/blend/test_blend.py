@@ -1,4 +1,4 @@
-"""Blends: the score, the choice of weights and tilt, and what a learner has to do."""
+"""Blends: the score, and the choice of weights and tilt."""
 
 from itertools import product
 
@@ -40,29 +40,30 @@ def test_a_score_is_the_calibrated_lists_weighed_and_tilted():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_point_chosen_is_as_good_as_the_grid_and_each_learner_alone(seed):
+def test_the_point_chosen_is_as_good_as_a_grid(seed):
     """Of fewer than 20 rows none is held out, so the choice can be made again."""
     corpus = make_corpus(n_rows=19, n_features=8, n_labels=6, random_state=seed)
     learners = [OneVsRest(C=0.01), FastXML(n_estimators=2, random_state=seed)]
-    model = Blend(learners, metrics=["P@1", "PSP@3"]).fit(corpus.X, corpus.Y)
+    names = {"metrics": ["P@1", "PSP@3"]}
+    model = Blend(learners, **names).fit(corpus.X, corpus.Y)
 
-    def values(weights, tilt):
-        point = load_state(model, weights_=np.array(weights), tilt_=tilt)
-        scores, propensity = (
-            point.predict_topk(corpus.X, k=3),
-            model.inverse_propensity_,
-        )
-        report = evaluate(corpus.Y, scores, k=(1, 3), propensity=1 / propensity)
+    def values(blend, **changes):
+        scores = load_state(blend, **changes).predict_topk(corpus.X, k=3)
+        propensity = 1 / model.inverse_propensity_
+        report = evaluate(corpus.Y, scores, k=(1, 3), propensity=propensity)
         return np.array([report["P@1"], report["PSP@3"]])
 
     def judged(weights, tilt):
-        ratios = values(weights, tilt) / alone
-        return ratios.mean() + ratios.min()
+        ratios = values(model, weights_=np.array(weights), tilt_=tilt) / alone
+        mean = np.average(np.minimum(ratios, 1.03), weights=[2, 1])
+        return (mean + ratios.min()) / 2
 
-    alone = np.max([values(weights, 0.0) for weights in np.eye(2)], axis=0)
+    singles = [Blend([one], **names).fit(corpus.X, corpus.Y) for one in learners]
+    alone = np.max([values(single, tilt_=0.0) for single in singles], axis=0)
     best = judged(model.weights_, model.tilt_)
     for first, tilt in product(np.linspace(0, 1, 6), (0.0, 0.2, 0.4, 0.6)):
-        assert best >= judged((first, 1 - first), tilt) - 1e-9
+        weights = (first, 1 - first) if len(model.weights_) > 1 else (1.0,)
+        assert best >= judged(weights, tilt) - 1e-9
 
 
 def test_a_blend_ranks_new_rows_no_worse_than_its_learners(model, corpus):
@@ -72,11 +73,6 @@ def test_a_blend_ranks_new_rows_no_worse_than_its_learners(model, corpus):
         return report["P@5"]
 
     assert value(model) >= max(map(value, model.estimators_)) - 0.01
-
-
-def test_a_learner_that_knows_nothing_gets_little_weight(model):
-    assert model.weights_[2] <= 0.2
-    assert model.weights_.sum() == pytest.approx(1)
 
 
 def test_a_tilt_lifts_rare_labels(model, corpus):
@@ -97,11 +93,9 @@ def load_state(model, **changes):
 def test_a_saved_blend_ranks_as_before(model, corpus, tmp_path):
     model.save(tmp_path / "blend")
     again = load(tmp_path / "blend")
-    assert [type(member) for member in again.estimators_] == [
-        OneVsRest,
-        FastXML,
-        Popularity,
-    ]
+    kinds = [[type(member) for member in each.estimators_] for each in (model, again)]
+    assert kinds[0] == kinds[1]
+    assert str(model.trial_) == str(again.trial_)
     before, after = (m.predict_topk(corpus.X, k=3) for m in (model, again))
     assert_array_equal(before.indices, after.indices)
     assert_array_equal(before.data, after.data)
@@ -126,6 +120,7 @@ def test_members_that_know_other_labels_are_refused(model, corpus):
         ({"estimators": [3]}, "each of estimators must be a multi-label learner"),
         ({"cost": lambda y, z: 0.0}, "cost must depend on counts"),
         ({"propensity": 2.0}, "propensity must lie in"),
+        ({"refit": "sometimes"}, "refit must be one of auto"),
     ],
 )
 def test_parameters_out_of_range_are_refused(parameters, message, corpus):

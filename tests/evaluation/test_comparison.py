@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import manylabel as ml
-from manylabel.evaluation import Evaluation, LabelFigures, RowwiseEvaluation, bootstrap
-from manylabel.evaluation.bootstrap import resampled_sums
+from manylabel.evaluation import Evaluation, LabelFigures, RowwiseEvaluation
+from manylabel.metrics import resampling
+from manylabel.metrics.resampling import resampled_sums
 
 SEED = 3
 
@@ -33,7 +34,7 @@ def test_sums_are_those_of_the_rows_drawn(n_rows, n_sums, most):
     terms = np.arange(n_rows * n_sums, dtype=float).reshape(n_rows, n_sums) ** 2
     expected = [terms[rows].sum(axis=0) for rows in drawn_rows(n_rows, 7, SEED)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bootstrap, "MAX_DRAWN", most)
+        patch.setattr(resampling, "MAX_DRAWN", most)
         assert_allclose(resampled_sums(terms, 7, SEED), expected)
 
 

@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from manylabel.model_selection.holdout import FEWEST, MOST, hold_out
+from manylabel.model_selection.holdout import (
+    FEWEST,
+    MOST,
+    hold_out,
+    hold_out_in_turn,
+)
 
 
 @given(st.integers(FEWEST, 60_000), st.integers(0, 2**32 - 1), st.integers(2, 12))
@@ -16,6 +21,15 @@ def test_a_share_of_the_rows_is_held_out_and_no_row_is_in_both(n_rows, seed, one
     assert_array_equal(np.sort(np.concatenate([train, held])), np.arange(n_rows))
     assert (np.diff(train) > 0).all()
     assert (np.diff(held) > 0).all()
+
+
+@given(st.integers(5, 999), st.integers(0, 2**32 - 1), st.integers(2, 5))
+def test_in_turn_each_row_is_held_out_once(n_rows, seed, n_folds):
+    splits = hold_out_in_turn(n_rows, seed, n_folds=n_folds)
+    held = np.concatenate([split.held for split in splits])
+    assert_array_equal(np.sort(held), np.arange(n_rows))
+    for train, some in splits:
+        assert_array_equal(np.sort(np.concatenate([train, some])), np.arange(n_rows))
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, FEWEST - 1])

@@ -335,6 +335,16 @@ def test_the_best_hyperparameters_are_those_of_a_search(rows):
     assert len(tried) == 5
 
 
+def test_the_card_of_a_blend_says_what_each_member_adds():
+    corpus = ml.make_corpus(n_rows=100, n_labels=5, random_state=0)
+    learner = ml.Blend([ml.OneVsRest(), ml.OneVsRest(C=0.1)], metrics=["P@1"])
+    card = ml.Tagger(learner).fit(ml.Dataset(corpus.X, corpus.Y)).card()
+    assert list(card["members"]) == ["OneVsRest 1", "OneVsRest 2"]
+    assert all("gain" in words for words in card["members"].values())
+    assert list(card["validation"]) == ["P@1"]
+    json.dumps(dict(card))
+
+
 def test_a_card_says_what_the_model_is(tagger, rows, tmp_path):
     card = tagger.card()
     assert (card["rows"], card["labels"], card["learner"]) == (5, 3, "OneVsRest")

@@ -83,7 +83,7 @@ class LabelTree(ExplainedClassifier):
         Rows drawn at random that the labels of every cluster are also told from, where
         most labels are seen once or twice: 2,000, say, with a beam of 20. Scores then
         follow clusters less and labels more. It takes three times the time, and costs
-        precision where labels are frequent.
+        precision where labels have more rows.
     loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
         What the classifiers minimise. By the logistic loss, scores are probabilities,
         if there is no background.
@@ -145,7 +145,8 @@ class LabelTree(ExplainedClassifier):
     -----
     Scores are less ``threshold_``: those above 0 are predicted. A margin m of the
     squared hinge counts as exp(-max(0, 1 - m)^3 - 0.1 / (1 + max(0, m))), as in PECOS
-    but for the last term, which tells margins above 1 apart.
+    but for the last term, which tells margins above 1 apart. With a background, the
+    logarithm of a cluster's factor counts 0.3 of itself.
 
     References
     ----------
@@ -281,7 +282,8 @@ class LabelTree(ExplainedClassifier):
         """Learn labels that came later, and leave the known ones as they are.
 
         Each new label goes into the cluster that its rows are led to, and is learnt
-        there, against the rows of ``X`` that have a label of the cluster.
+        there, against the rows of ``X`` that have a label of the cluster, and against a
+        background of ``X`` if ``fit`` had one.
 
         Parameters
         ----------

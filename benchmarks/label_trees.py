@@ -23,10 +23,12 @@ CHOICES: dict[str, dict[str, Any]] = {
     "beam 3": {"beam": 3},
     "beam 50": {"beam": 50},
     "tol 0.1": {"tol": 0.1},
+    "tol 0.5": {"tol": 0.5},
     "min_weight 0.01": {"min_weight": 0.01},
     "min_weight 0.1": {"min_weight": 0.1},
     "logistic loss": {"loss": "log_loss", "C": 10.0},
     "tilt 0.1": {"tilt": 0.1},
+    "background 2,000, beam 20": {"background": 2000, "beam": 20},
     "3 trees": {"n_estimators": 3},
 }
 

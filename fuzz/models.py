@@ -54,7 +54,12 @@ def _learners() -> dict[str, Any]:
         "CSDPP adagrad": ml.CSDPP(regressor="gradient", learning_rate="adagrad"),
         "CSDPP running": ml.CSDPP(cost="f1", propensity="running", selection="sampled"),
         "LabelTree chooses": ml.LabelTree(
-            n_estimators=2, leaf_labels=1, tilt="auto", cost="f1", calibrate=True
+            n_estimators=2,
+            leaf_labels=1,
+            background=9,
+            tilt="auto",
+            cost="f1",
+            calibrate=True,
         ),
         "Tagger of rows": ml.Tagger(ml.PfastreXML(n_estimators=2)),
         "Tagger of a stream": ml.Tagger(

@@ -1,5 +1,6 @@
 """Some labels of each row."""
 
+from collections.abc import Sequence
 from copy import copy
 from functools import lru_cache
 from typing import NamedTuple, Self
@@ -21,6 +22,18 @@ class Lists(NamedTuple):
     indptr: Array
     labels: Array
     values: Array
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Self]) -> Self:
+        """Return the rows of some lists, then those of the next."""
+        if len(parts) == 1:
+            return parts[0]
+        counts = np.concatenate([np.diff(part.indptr) for part in parts])
+        return cls(
+            np.concatenate([[0], np.cumsum(counts)]),
+            np.concatenate([part.labels for part in parts]),
+            np.concatenate([part.values for part in parts]),
+        )
 
     def csr(self, n_labels: int) -> CSR:
         """Return them as a matrix."""

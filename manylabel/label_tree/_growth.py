@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel._typing import Array, Ints, Singles
+from manylabel.label_tree._background import add_background
 from manylabel.label_tree._hierarchy import Shape
 from manylabel.label_tree._levels import (
     Block,
@@ -25,7 +26,8 @@ def add_leaves(
     """Return the trees with leaves for new labels.
 
     In each tree a label goes beside the known label that most of its rows are led to,
-    and is learnt on the rows that have a label below the same node; all else stays.
+    and is learnt on the rows that have a label below the same node, and on the
+    background; all else stays.
     """
     listed = find_labels(nodes, lesson.X, lesson.X.data, gain, how)
     led_to = np.full(lesson.X.shape[0], -1)
@@ -73,9 +75,12 @@ def _fit_fresh(nodes: Nodes, home: int, fresh: Ints, lesson: Lesson) -> Block:
     )
     is_below = (has > 0) & (np.diff(lesson.Y.indptr) > 0)
     rows = np.flatnonzero(is_below | (home in nodes.roots))
+    rows, weights = add_background(rows, lesson.background, lesson.row_weight)
     X, features = gather_rows(lesson.X, rows)
     by_child = sp.csc_array(lesson.Y.tocsc()[:, fresh].tocsr()[rows].tocsc())
-    fitted = linear.fit_columns(X, by_child, lesson.settings, lesson.seed)
+    fitted = linear.fit_columns(
+        X, by_child, lesson.settings, lesson.seed, row_weight=weights
+    )
     return make_block(fitted, features, len(fresh))
 
 

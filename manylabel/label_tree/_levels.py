@@ -14,6 +14,7 @@ from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.label_tree.rows import gather
 from manylabel._kernels.workspace import reused
 from manylabel._typing import CSR, Array, Floats, Ints, Singles
+from manylabel.label_tree._background import add_background
 from manylabel.label_tree._hierarchy import Shape
 from manylabel.label_tree._nodes import Nodes, find_levels, narrow
 from manylabel.solvers import linear
@@ -32,6 +33,7 @@ class Lesson(NamedTuple):
     positive_weight: Floats | None  # of a row that has a label, label by label
     settings: linear.Settings
     seed: np.uint64
+    background: Ints  # rows that the labels of every node are also told from
 
 
 class Block(NamedTuple):
@@ -76,7 +78,8 @@ def fit_trees(shapes: list[Shape], lesson: Lesson, n_jobs: int | None) -> Nodes:
 def _fit_nodes(shape: Shape, lesson: Lesson, n_jobs: int | None) -> tuple[Nodes, int]:
     """Return the tree with its classifiers, and how many did not converge.
 
-    Those of a node's children are learnt on the rows of the node (teacher forcing).
+    Those of a node's children are learnt on the rows of the node (teacher forcing), and
+    on the background.
     """
     levels = find_levels(shape.child_starts)
     blocks: dict[int, Block] = {}
@@ -163,6 +166,7 @@ def _fit_node(
     first, last = span
     if not len(rows):
         return make_block([], np.empty(0, np.int32), last - first)
+    rows, weights = add_background(rows, lesson.background, lesson.row_weight)
     X, features = gather_rows(lesson.X, rows)
     places = np.searchsorted(
         rows, children.rows[slice(*children.indptr[[first, last]])]
@@ -174,7 +178,6 @@ def _fit_node(
     by_child = sp.csc_array(
         (ones, places.astype(np.int32), indptr), shape=(len(rows), last - first)
     )
-    weights = None if lesson.row_weight is None else lesson.row_weight[rows]
     fitted = linear.fit_columns(
         *(X, by_child, lesson.settings, lesson.seed),
         n_jobs=n_jobs,

@@ -20,6 +20,7 @@ class Search(NamedTuple):
     loss: str  # what the classifiers were learnt by, which tells how to read a margin
     beam: int  # nodes of a level that a row goes through
     most: int  # labels of a row that each tree lists
+    trust: float = 1.0  # what the logarithm of a cluster's factor counts
 
 
 def find_labels(
@@ -39,7 +40,7 @@ def find_labels(
         Logarithm of what the score of a label is multiplied by, and for an inner node
         of the most below it.
     how : Search
-        The loss, the beam, and how many labels.
+        The loss, the beam, how many labels, and how far clusters are trusted.
 
     Returns
     -------
@@ -47,10 +48,8 @@ def find_labels(
         Scores above 0; a tree that does not list a label counts as 0.
     """
     rows = Rows(X.indptr, X.indices, values)
-    travel, loss = _travel(X.shape[0], how.beam, X.shape[1]), np.int64(LOSSES[how.loss])
-    found = [
-        _find(nodes, rows, root, gain, loss, travel, how.most) for root in nodes.roots
-    ]
+    travel = _travel(X.shape[0], how.beam, X.shape[1])
+    found = [_find(nodes, rows, root, gain, how, travel) for root in nodes.roots]
     return found[0] if len(found) == 1 else _mean(found)
 
 
@@ -70,14 +69,14 @@ def _find(
     rows: Rows,
     root: int,
     gain: Singles,
-    loss: np.int64,
+    how: Search,
     travel: search.Travel,
-    most: int,
 ) -> Lists:
     """Return the best labels of each row in one tree."""
     n_rows = len(travel.beam.counts)
-    tree, found = search.Nodes(*nodes), _best(n_rows, most)
-    search.search(rows, tree, np.int64(root), gain, loss, travel, found)
+    tree, found = search.Nodes(*nodes), _best(n_rows, how.most)
+    loss, trust = np.int64(LOSSES[how.loss]), np.float32(how.trust)
+    search.search(rows, tree, np.int64(root), gain, loss, trust, travel, found)
     indptr = np.zeros(n_rows + 1, np.int64)
     np.cumsum(found.counts, out=indptr[1:])
     labels, scores = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)

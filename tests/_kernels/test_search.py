@@ -16,7 +16,7 @@ from manylabel._kernels.label_tree import search
 ROOT = 1
 
 
-def search_reference(tree, x, loss, beam, most):
+def search_reference(tree, x, loss, trust, beam, most):
     """Return the best labels of a row and the logarithms of their scores."""
     nodes, weights, gain = tree
     level, found = {ROOT: 0.0}, {}
@@ -25,8 +25,10 @@ def search_reference(tree, x, loss, beam, most):
         for node, score in level.items():
             for child in range(*nodes.child_starts[node : node + 2]):
                 margin = weights[child] @ x + nodes.intercept[child]
-                place = found if nodes.labels[child] >= 0 else below
-                place[child] = score + log_factor(margin, loss)
+                if nodes.labels[child] >= 0:
+                    found[child] = score + log_factor(margin, loss)
+                else:
+                    below[child] = score + trust * log_factor(margin, loss)
         level = dict(sorted(below.items(), key=lambda n: -n[1] - gain[n[0]])[:beam])
     scores = {nodes.labels[leaf]: score + gain[leaf] for leaf, score in found.items()}
     return dict(sorted(scores.items(), key=lambda item: -item[1])[:most])
@@ -38,7 +40,7 @@ def log_factor(margin, loss):
     return -(max(0, 1 - margin) ** 3) - 0.1 / (1 + max(0, margin))
 
 
-def run(tree, X, loss, beam, most):
+def run(tree, X, loss, beam, most, trust=1.0):
     """Return, for each row, what the kernel finds."""
     X, (nodes, _, gain) = sp.csr_array(np.float32(X)), tree
     best = [make_best(X.shape[0], size) for size in (beam, beam, most)]
@@ -46,7 +48,8 @@ def run(tree, X, loss, beam, most):
     pairs = np.empty(X.shape[0] * beam, np.int64)
     travel = search.Travel(*best[:2], pairs, place, np.empty(99, np.float32))
     rows = Rows(X.indptr, X.indices, X.data)
-    search.search(rows, nodes, np.int64(ROOT), gain, np.int64(loss), travel, best[2])
+    how = np.int64(loss), np.float32(trust)
+    search.search(rows, nodes, np.int64(ROOT), gain, *how, travel, best[2])
     assert (place == -1).all(), "what is used again is left as it was"
     counts, keys, items = best[2]
     return [
@@ -105,33 +108,36 @@ def make_rows(rng, n_rows, n_features):
 
 seeds = st.integers(0, 2**32 - 1)
 losses = st.sampled_from([search.SQUARED_HINGE, search.LOG_LOSS])
+trusts = st.sampled_from([1.0, 0.25, 0.0])
 
 
-@given(seeds, losses, st.integers(1, 6), st.integers(1, 30))
-def test_the_kernel_finds_what_the_reference_finds(seed, loss, beam, most):
+@given(seeds, losses, trusts, st.integers(1, 6), st.integers(1, 30))
+def test_the_kernel_finds_what_the_reference_finds(seed, loss, trust, beam, most):
     rng = np.random.default_rng(seed)
     tree, X = make_tree(rng, 7), np.float32(make_rows(rng, 5, 7))
-    for x, found in zip(X, run(tree, X, loss, beam, most), strict=True):
-        expected = search_reference(tree, x, loss, beam, most)
+    for x, found in zip(X, run(tree, X, loss, beam, most, trust), strict=True):
+        expected = search_reference(tree, x, loss, trust, beam, most)
         assert found.keys() == expected.keys()
         assert_allclose(
             [found[n] for n in expected], list(expected.values()), rtol=1e-4
         )
 
 
-@given(seeds, losses, st.integers(1, 30))
-def test_a_beam_of_all_nodes_is_an_exact_search(seed, loss, most):
+@given(seeds, losses, trusts, st.integers(1, 30))
+def test_a_beam_of_all_nodes_is_an_exact_search(seed, loss, trust, most):
     rng = np.random.default_rng(seed)
     tree, X = make_tree(rng, 7), np.float32(make_rows(rng, 3, 7))
     nodes, weights, gain = tree
     parents = np.repeat(np.arange(len(nodes.labels)), np.diff(nodes.child_starts))
-    for x, found in zip(X, run(tree, X, loss, len(parents), most), strict=True):
+    listed = run(tree, X, loss, len(parents), most, trust)
+    for x, found in zip(X, listed, strict=True):
         scores = {}
         for leaf in np.flatnonzero(nodes.labels >= 0):
             scores[nodes.labels[leaf]], node = float(gain[leaf]), leaf
             while node != ROOT:
                 margin = weights[node] @ x + nodes.intercept[node]
-                scores[nodes.labels[leaf]] += log_factor(margin, loss)
+                counts = 1.0 if node == leaf else trust
+                scores[nodes.labels[leaf]] += counts * log_factor(margin, loss)
                 node = parents[node - 1]
         best = sorted(scores, key=lambda label: -scores[label])[:most]
         assert set(found) == set(best)

@@ -5,6 +5,8 @@ import pytest
 
 from manylabel import Dataset, make_corpus
 
+TRUST = 0.3  # in a cluster, with a background
+
 
 @pytest.fixture(scope="package")
 def whole():
@@ -54,9 +56,11 @@ def path_scores(dense_weights):
             factor = np.exp(-(np.maximum(0, 1 - margin) ** 3) - rest)
         scores = np.zeros((X.shape[0], len(model.classes_)))
         for leaf in np.flatnonzero((nodes.labels >= 0) & (nodes.find_trees() == root)):
-            product, node = 1.0, leaf
+            product, node = np.ones(X.shape[0]), leaf
             while node != root:
-                product, node = product * factor[:, node], nodes.parents[node]
+                trusted = model.background > 0 and nodes.labels[node] < 0
+                product *= factor[:, node] ** (TRUST if trusted else 1)
+                node = nodes.parents[node]
             scores[:, nodes.labels[leaf]] = product
         return scores
 

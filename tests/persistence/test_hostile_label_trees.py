@@ -189,7 +189,14 @@ def test_starts_that_fall_are_refused(name, model, refusal):
 
 
 @pytest.mark.parametrize(
-    "params", [{"beam": -1}, {"beam": 2**40}, {"loss": "hinge"}, {"tilt": "much"}]
+    "params",
+    [
+        {"beam": -1},
+        {"beam": 2**40},
+        {"background": -1},
+        {"loss": "hinge"},
+        {"tilt": "much"},
+    ],
 )
 def test_parameters_are_checked_by_the_code_of_fit(params, refusal):
     assert next(iter(params)) in refusal(params=params)

@@ -60,11 +60,12 @@ class Travel(NamedTuple):
 
 
 @kernel
-def search(rows, nodes, root, gain, loss, travel, found):
+def search(rows, nodes, root, gain, loss, trust, travel, found):
     """Write the labels of the highest scores of each row into ``found``.
 
     ``gain`` has what is added to the score of a label, and for an inner node the most
-    that is added below it.
+    that is added below it. The logarithm of an inner node's factor counts ``trust`` of
+    itself, in [0, 1].
     """
     n_rows, beam, following = rows.indptr.shape[0] - 1, travel.beam, travel.following
     for i in range(n_rows):
@@ -82,8 +83,9 @@ def search(rows, nodes, root, gain, loss, travel, found):
                 end, node = start + 1, travel.pairs[start] >> PLACE
                 while end < n_pairs and travel.pairs[end] >> PLACE == node:
                     end += 1
+                span = start, end
                 _expand(
-                    rows, nodes, gain, loss, start, end, beam, following, travel, found
+                    rows, nodes, gain, loss, trust, span, beam, following, travel, found
                 )
                 start = end
         beam, following = following, beam
@@ -135,8 +137,9 @@ def _swap(beam, i, m, n):
 
 
 @inner
-def _expand(rows, nodes, gain, loss, start, end, beam, following, travel, found):
+def _expand(rows, nodes, gain, loss, trust, span, beam, following, travel, found):
     """Score the children of a node for the rows that are there."""
+    start, end = span
     node, width = travel.pairs[start] >> PLACE, beam.items.shape[1]
     place, features = travel.place, nodes.features
     first, last = nodes.child_starts[node], nodes.child_starts[node + 1]
@@ -154,12 +157,12 @@ def _expand(rows, nodes, gain, loss, start, end, beam, following, travel, found)
         _find_margins(rows, nodes, i, node, by_place, travel)
         score = bound - gain[node]
         for child in range(first, last):
-            value = score + _log_factor(travel.margin[child - first], loss)
+            factor = _log_factor(travel.margin[child - first], loss)
             label = nodes.labels[child]
             if label >= 0:
-                _push(found, i, value + gain[child], label)
+                _push(found, i, score + factor + gain[child], label)
             else:
-                _push(following, i, value + gain[child], child)
+                _push(following, i, score + trust * factor + gain[child], child)
     if by_place:
         for b in block:
             place[features[b]] = -1

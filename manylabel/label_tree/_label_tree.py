@@ -45,7 +45,7 @@ from manylabel.propensity import Propensity
 from manylabel.solvers import linear
 
 LIKELY = 0.5  # labels of a larger score are predicted, unless a cost is named
-USUAL_TILT = 0.02
+USUAL_TILT = 0.01
 PAIRS_AT_ONCE = 1 << 16  # of rows and nodes of the beam
 USUAL_LEAF, FEW, SMALL_LEAF = 400, 1000, 20  # labels: see leaf_labels
 ROOM = 1 << 22  # pairs of rows and labels that there is room for in one search
@@ -99,7 +99,7 @@ class LabelTree(ExplainedClassifier):
         How probable it is that a true label is recorded, in (0, 1]. Where it is given,
         rows that have a label weigh 2 / p - 1 in training, which makes the loss
         unbiased [3]_. None weighs them as the others, and tilts by ``Propensity()``.
-    tilt : float or "auto", default=0.02
+    tilt : float or "auto", default=0.01
         Scores are multiplied by (1 / p)^tilt, in search and ranking; "auto" chooses it
         on a validation set, for ``metric``.
     metric : str or None, default=None

@@ -100,7 +100,7 @@ def test_what_takes_too_long_is_stepped_down(cli, train, out, takes):
     first, second = done.err.splitlines()
     assert first == "note: best takes about 8 min on this machine: fast instead."
     assert "nothing as good is quicker; fitting takes about 5 s" in second
-    assert ml.load(out).learner_.tilt == 0.02
+    assert ml.load(out).learner_.tilt == 0.01
 
 
 def test_no_limit_means_what_was_asked_for(cli, train, out, takes):

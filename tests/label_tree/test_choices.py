@@ -164,7 +164,7 @@ def test_the_tilt_is_the_best_of_those_tried_on_rows_held_out(half_hidden, metri
         model = LabelTree(tilt=tilt, **how).fit(X[train], Y[train])
         values[tilt] = ranked(model, X[held], Y[held], metric, p)
     chosen = LabelTree(tilt="auto", metric=metric, **how).fit(X, Y).tilt_
-    assert max(values.values()) - min(values.values()) > 0.005
+    assert max(values.values()) - min(values.values()) > 0.002
     assert values[chosen] > max(values.values()) - 1e-6
 
 

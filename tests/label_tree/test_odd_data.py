@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel import LabelTree, make_corpus
 
@@ -87,14 +87,17 @@ def test_labels_that_no_row_has_rank_last(shape, rows):
 
 
 @each_shape
-def test_features_below_zero_and_stored_zeros_change_nothing_else(shape, rows):
+def test_features_below_zero_and_stored_zeros_change_nothing_else(
+    shape, rows, dense_weights
+):
     X, Y = rows
     signs = sp.csr_array(np.where(X.toarray() > 0, 1.0, -1.0).astype(np.float32))
     assert np.isfinite(LabelTree(**shape).fit(signs, Y).decision_function(signs)).all()
     full = signs.copy()
     full.data = X.toarray().ravel()
     plain, stored = (LabelTree(**shape).fit(M, Y) for M in (X, full))
-    assert_array_equal(plain.nodes_.entry_bits, stored.nodes_.entry_bits)
+    # Four features are added up at a time, so a zero between them moves the rounding.
+    assert_allclose(*map(dense_weights, (plain, stored)), rtol=2**-6, atol=1e-3)
 
 
 def traced(action):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel import CSDPP
+from manylabel import CSDPP, OnlineBinaryRelevance
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.cs_dpp import learning as cs_dpp
 from manylabel.losses import as_cost, label_weights
@@ -100,6 +100,7 @@ def test_chunks_do_not_matter(problem, data):
         "regressor": data.draw(st.sampled_from(["ridge", "gradient"])),
         "propensity": data.draw(st.sampled_from([None, 0.5, "running"])),
         "learning_rate": data.draw(st.sampled_from(["invscaling", "adagrad"])),
+        "clip_step": data.draw(st.booleans()),
         "reference": data.draw(st.sampled_from(["zero", "mean"])),
         "grow": data.draw(st.booleans()),
     }
@@ -110,6 +111,17 @@ def test_chunks_do_not_matter(problem, data):
         parts.learn_one({j: x[j] for j in np.flatnonzero(x)}, np.flatnonzero(y))
     for name, value in whole.get_state().items():
         assert_array_equal(parts.get_state()[name], value, err_msg=name)
+
+
+@given(problems())
+def test_plain_steps_to_a_whole_code_are_those_of_binary_relevance(problem):
+    """Corrected, each label has a regression of its own, whatever the projection."""
+    X, Y = problem
+    how = {"regressor": "gradient", "clip_step": False}
+    coded = CSDPP(n_components=1.0, basis="correct", **how).fit(X, Y)
+    plain = OnlineBinaryRelevance(**how).fit(X, Y)
+    scale = np.sqrt(Y.shape[1])
+    assert_allclose(coded.coef_ * scale, plain.coef_, rtol=1e-6, atol=1e-9)
 
 
 @given(problems())

@@ -39,6 +39,7 @@ class Settings(NamedTuple):
     centred: object
     bias: object
     step: object
+    clip: object  # of the step, as ``gradient.rates`` takes it
     law_a: object  # Jain's law for running propensities; 0 for none
     law_b: object
     most: object  # largest 1 / propensity
@@ -178,13 +179,9 @@ def progress(stream, first, last, work, settings, state, scratch, predicted):
                 )
             else:
                 gradient.rates(
-                    *(start, end, x_indices, x_data, settings.bias, settings.step),
-                    *(
-                        state.counters[N_SEEN] - 1,
-                        state.spread,
-                        scratch.factors,
-                        np.int64(0),
-                    ),
+                    *(start, end, x_indices, x_data, settings.bias),
+                    *(settings.step, settings.clip, state.counters[N_SEEN] - 1),
+                    *(state.spread, scratch.factors, np.int64(0)),
                 )
                 factored.add_sparse(
                     *(start, end, x_indices, scratch.factors, scratch.code),

@@ -14,7 +14,12 @@ from manylabel.online._memory import Plan, State, begin, grow, shapes
 from manylabel.online._regression import largest_step
 from manylabel.sharing import reading
 
-BASES = {"transform": cs_dpp.TRANSFORM, "correct": cs_dpp.CORRECT, "none": cs_dpp.NONE}
+BASES = {
+    "transform": cs_dpp.TRANSFORM,
+    "correct": cs_dpp.CORRECT,
+    "none": cs_dpp.NONE,
+    "unaligned": cs_dpp.UNALIGNED,
+}
 REGRESSORS = {"ridge": cs_dpp.RIDGE, "gradient": cs_dpp.GRADIENT}
 ORDERS = {
     "frequent": cs_dpp.FREQUENT_FIRST,
@@ -42,10 +47,12 @@ class CSDPP(GrowingClassifier):
         costs a call per label and row.
     n_components : int or float, default=0.1
         Dimension M of the code; a float is a fraction of the labels, rounded up.
-    basis : {"transform", "correct", "none"}, default="transform"
+    basis : {"transform", "correct", "none", "unaligned"}, default="transform"
         What happens to the regressor when the code turns: it is turned along (PBT), or
         made anew from a regressor to all labels, which takes more memory (PBC), or it
-        is left alone.
+        is left alone. Then the signs of the directions matter, which are free: "none"
+        aligns each with the one before, "unaligned" takes them as LAPACK returns them,
+        as the figures of the paper for neither PBT nor PBC show.
     selection : {"greedy", "sampled"}, default="greedy"
         Which M of the M + 1 directions make the code: the strongest, or all but one
         drawn as in Lemma 2.

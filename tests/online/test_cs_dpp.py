@@ -1,5 +1,7 @@
 """CSDPP: Algorithm 1 written slowly, its theory, and the laws of streams."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -137,6 +139,42 @@ def test_correction_is_batch_ridge_regression_on_encoded_labels(problem):
     assert_allclose(
         learner.decision_function(X)[:, seen], (rows @ W @ P)[:, seen], atol=1e-8
     )
+
+
+def left_alone(X, Y, basis):
+    """Learn rows one by one; return the learner and the directions after each."""
+    learner, directions = CSDPP(n_components=0.5, basis=basis), []
+    for x, y in zip(X, Y, strict=True):
+        learner.partial_fit(x[None], y[None])
+        directions.append(learner.basis_)
+    return learner, directions
+
+
+@pytest.mark.parametrize("basis", ["none", "unaligned"])
+@given(problem=problems())
+def test_left_alone_the_regressor_is_ridge_on_the_codes_of_their_time(basis, problem):
+    X, Y = problem
+    learner, directions = left_alone(X, Y, basis)
+    codes = np.zeros((len(X), len(learner.state_.picked)))
+    for code, P, y in zip(codes, directions, 2 * Y - 1, strict=True):
+        strongest = P[: len(code)]
+        code[: len(strongest)] = strongest @ y / np.sqrt(len(y))
+    rows = np.hstack([X, np.ones((len(X), 1))]).astype(float)
+    W = np.linalg.solve(rows.T @ rows + np.eye(rows.shape[1]), rows.T @ codes)
+    assert_allclose(learner.coef_, W, atol=1e-8)
+
+
+def test_directions_turn_around_unless_they_are_aligned():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(300, 3)), (rng.random((300, 8)) < 0.3).astype(int)
+    turned = {}
+    for basis in ("none", "unaligned"):
+        _, directions = left_alone(X, Y, basis)
+        pairs = pairwise(directions)
+        along = [np.sum(old * new[: len(old)], axis=1) for old, new in pairs]
+        turned[basis] = np.mean(np.concatenate(along) < 0)
+    assert turned["none"] == 0
+    assert turned["unaligned"] > 0.2
 
 
 @pytest.mark.slow

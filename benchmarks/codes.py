@@ -82,7 +82,7 @@ def relevance_by_row(X: Any, Y: Any) -> None:
     X, no_spread = X.astype(np.float32), np.empty(0)
     for i in range(X.shape[0]):
         row = (X.indptr[i : i + 2], X.indices, X.data, signs[i : i + 1])
-        regression.learn_gradient(*row, 1.0, 1.0, i, no_spread, weights)
+        regression.learn_gradient(*row, 1.0, 1.0, 1.0, i, no_spread, weights)
 
 
 def table_5(folder: Path) -> None:

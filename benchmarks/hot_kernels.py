@@ -173,7 +173,7 @@ def online_pca() -> Work:
         )
         scratch = capped_msg.make_scratch(pca.mix, n_labels)
         for vector in vectors:
-            take_step(vector, 0, *nothing, 0.1, pca, scratch)
+            take_step(vector, 0, *nothing, 0.1, capped_msg.ANY, pca, scratch)
 
     return Work(run, n_rows, "row")
 

@@ -7,7 +7,11 @@ out of reach of the cost as printed.
 from benchmarks.reproduce.table import Table, read_table
 
 SHARES = {0.10: "table-12", 0.25: "table-13", 0.50: "table-14"}
-ROWS = {"transform": "CS-DPP-PBT", "correct": "CS-DPP-PBC", "none": "CS-DPP-None"}
+ROWS = {
+    "transform": "CS-DPP-PBT",
+    "correct": "CS-DPP-PBC",
+    "unaligned": "CS-DPP-None",
+}
 COSTS = ("hamming", "f1", "accuracy")
 
 

@@ -25,7 +25,7 @@ from benchmarks.streams import (
 from manylabel import parallel
 
 ALL_COSTS = (*COSTS, "rank")
-BASES = {"PBT": "transform", "PBC": "correct", "none": "none"}
+BASES = {"PBT": "transform", "PBC": "correct", "none": "unaligned"}
 RIVALS = {
     "DPP": ml.CSDPP,
     "O-RAND": ml.OnlineRandomProjection,

@@ -36,9 +36,12 @@ class BudgetedClassifier(BinaryClassifier):
     class_weight : dict, "balanced" or None, default=None
         How much a class counts; "balanced" lets both weigh the same.
     tol : float, default=1e-3
-        Duality gap, relative to the objective, at which to stop.
+        Duality gap, relative to the objective, at which to stop. The optimum of the
+        hinge may be 0, so there it is relative to the gap of no planes, if that is
+        larger.
     max_iter : int, default=1000
-        Gradient steps after each plane, at most.
+        Gradient steps after each plane, at most; of the hinge, for each of the
+        smoothings that lead to ``tol``.
 
     Attributes
     ----------

@@ -1,7 +1,8 @@
 """The costs that have a name: functions of counts, compiled.
 
 Conventions: F1 and accuracy loss are 0 when both sets are empty; the rank loss of a row
-without a true or without a false label is 0.
+without a true or without a false label is 0, unless ``Rank(empty=...)`` says otherwise
+of the first.
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from manylabel import _validation
 from manylabel._kernels import costs
 from manylabel._kernels.cs_dpp import label_weights
 from manylabel._typing import Floats, Ints
@@ -103,18 +105,32 @@ class Rank(NamedCost):
     The mean over all pairs of a true and a false label of 1 if the false one is
     predicted and the true one is not, 1/2 if they are predicted alike. For 0/1
     predictions that is (missed / n_true + wrongly predicted / n_false) / 2, and 0 for a
-    row without a true or without a false label.
+    row without a false label.
+
+    Parameters
+    ----------
+    empty : float, default=0.0
+        What a row without a true label is charged, whatever is predicted.
 
     Notes
     -----
-    The published figures of this cost belong to a different, degenerate formula that
-    does not charge ties among predicted labels; they cannot be compared with ours.
+    A row without a true label has no pairs, and the paper does not say what it costs.
+    Its Tables 9 to 11 charge 1. As that does not depend on the prediction, label
+    weights, and so what is learnt, are the same for any ``empty``.
+
+    Where this cost is optimised (Tables 6 to 8 and 12 to 18), the published figures
+    belong to a different, degenerate formula that does not charge ties among predicted
+    labels; they cannot be compared with ours.
 
     Examples
     --------
     >>> Rank()([1, 1, 0, 0], [1, 0, 0, 0])
     0.25
+    >>> Rank()([0, 0], [0, 1]), Rank(empty=1.0)([0, 0], [0, 1])
+    (0.0, 1.0)
     """
+
+    empty: float = 0.0
 
     name = "rank"
     meaning = (
@@ -122,6 +138,16 @@ class Rank(NamedCost):
         "half, mean over rows."
     )
     code = costs.RANK
+
+    def __post_init__(self) -> None:
+        _validation.number(self.empty, "empty", least=0)
+
+    def from_counts(
+        self, hits: Any, n_true: Any, n_predicted: Any, n_labels: Any
+    ) -> Any:
+        """Return the cost of each row from its counts; the arguments are broadcast."""
+        charged = super().from_counts(hits, n_true, n_predicted, n_labels)
+        return np.where(np.equal(n_true, 0), self.empty, charged)[()]
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,9 @@ class OnlineBinaryRelevance(CodeRegression):
     Notes
     -----
     A score of exactly 0 predicts nothing, as in scikit-learn; Lemma 6 of the paper maps
-    it to +1. A label that no row has had so far ranks last. The bound on the rate is
-    ours: at the paper's ``1 / sqrt(t)`` rows longer than 1 overshoot at first, and long
-    ones until the weights are lost. More than 20,000 features need ``"gradient"``.
+    it to +1. A label that no row has had so far ranks last. ``clip_step`` is ours: at
+    the paper's ``1 / sqrt(t)`` rows longer than 1 overshoot at first, and long ones
+    until the weights are lost. More than 20,000 features need ``"gradient"``.
 
     References
     ----------
@@ -57,12 +57,14 @@ class OnlineBinaryRelevance(CodeRegression):
         l2_regularization: float = 1.0,
         learning_rate: str = "invscaling",
         eta0: float = 1.0,
+        clip_step: bool = True,
         fit_intercept: bool = True,
     ) -> None:
         self.regressor = regressor
         self.l2_regularization = l2_regularization
         self.learning_rate = learning_rate
         self.eta0 = eta0
+        self.clip_step = clip_step
         self.fit_intercept = fit_intercept
 
     def _start_code(self, n_labels: int) -> None:

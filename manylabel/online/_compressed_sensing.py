@@ -71,6 +71,7 @@ class OnlineCompressedSensing(CodeRegression):
         l2_regularization: float = 1.0,
         learning_rate: str = "invscaling",
         eta0: float = 1.0,
+        clip_step: bool = True,
         fit_intercept: bool = True,
         random_state: RandomState = 0,
     ) -> None:
@@ -80,6 +81,7 @@ class OnlineCompressedSensing(CodeRegression):
         self.l2_regularization = l2_regularization
         self.learning_rate = learning_rate
         self.eta0 = eta0
+        self.clip_step = clip_step
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 

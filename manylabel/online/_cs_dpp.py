@@ -11,9 +11,15 @@ from manylabel._typing import CSR, Array, Floats, RandomState
 from manylabel.losses import as_cost
 from manylabel.online._growing import GrowingClassifier
 from manylabel.online._memory import Plan, State, begin, grow, shapes
+from manylabel.online._regression import largest_step
 from manylabel.sharing import reading
 
-BASES = {"transform": cs_dpp.TRANSFORM, "correct": cs_dpp.CORRECT, "none": cs_dpp.NONE}
+BASES = {
+    "transform": cs_dpp.TRANSFORM,
+    "correct": cs_dpp.CORRECT,
+    "none": cs_dpp.NONE,
+    "unaligned": cs_dpp.UNALIGNED,
+}
 REGRESSORS = {"ridge": cs_dpp.RIDGE, "gradient": cs_dpp.GRADIENT}
 ORDERS = {
     "frequent": cs_dpp.FREQUENT_FIRST,
@@ -41,10 +47,12 @@ class CSDPP(GrowingClassifier):
         costs a call per label and row.
     n_components : int or float, default=0.1
         Dimension M of the code; a float is a fraction of the labels, rounded up.
-    basis : {"transform", "correct", "none"}, default="transform"
+    basis : {"transform", "correct", "none", "unaligned"}, default="transform"
         What happens to the regressor when the code turns: it is turned along (PBT), or
         made anew from a regressor to all labels, which takes more memory (PBC), or it
-        is left alone.
+        is left alone. Then the signs of the directions matter, which are free: "none"
+        aligns each with the one before, "unaligned" takes them as LAPACK returns them,
+        as the figures of the paper for neither PBT nor PBC show.
     selection : {"greedy", "sampled"}, default="greedy"
         Which M of the M + 1 directions make the code: the strongest, or all but one
         drawn as in Lemma 2.
@@ -57,8 +65,10 @@ class CSDPP(GrowingClassifier):
         Step size of gradient descent.
     learning_rate : {"invscaling", "adagrad"}, default="invscaling"
         Row t moves by ``eta0 / sqrt(t)``, the same for all features, or each feature
-        moves by less the more it has been seen (AdaGrad). Either way a row is never
-        overshot.
+        moves by less the more it has been seen (AdaGrad).
+    clip_step : bool, default=True
+        Clip a step of gradient descent where it would overshoot its row. False takes
+        the plain steps of the paper, which can diverge on rows longer than 1.
     reference : {"zero", "mean"}, default="zero"
         Point from which labels are coded: the origin, or the mean of the weighed
         labels so far, which is then added to what is predicted.
@@ -144,6 +154,7 @@ class CSDPP(GrowingClassifier):
         l2_regularization: float = 1.0,
         eta0: float = 1.0,
         learning_rate: str = "invscaling",
+        clip_step: bool = True,
         reference: str = "zero",
         order: str = "frequent",
         fit_intercept: bool = True,
@@ -160,6 +171,7 @@ class CSDPP(GrowingClassifier):
         self.l2_regularization = l2_regularization
         self.eta0 = eta0
         self.learning_rate = learning_rate
+        self.clip_step = clip_step
         self.reference = reference
         self.order = order
         self.fit_intercept = fit_intercept
@@ -274,6 +286,7 @@ class CSDPP(GrowingClassifier):
             centred=REFERENCES[self.reference],
             bias=float(bool(self.fit_intercept)),
             step=float(self.eta0),
+            clip=largest_step(self.clip_step),
             law_a=law_a,
             law_b=law_b,
             most=float(self.max_inverse_propensity),

@@ -19,6 +19,11 @@ LEARNING_RATES = ("invscaling", "adagrad")
 PAIRS_AT_ONCE = 1 << 20  # enough rows at a time that they come back to the same weights
 
 
+def largest_step(clip_step: bool) -> float:
+    """Return the share of a row's error that a step may take off, at most."""
+    return 1.0 if clip_step else np.inf
+
+
 class Regression(NamedTuple):
     """What a regression on a stream learns; its constant feature comes last."""
 
@@ -55,12 +60,14 @@ class CodeRegression(OnlineClassifier):
     l2_regularization : float, default=1.0
         Weight of the squared length of the solution (ridge).
     learning_rate : {"invscaling", "adagrad"}, default="invscaling"
-        Rates of gradient descent, though never so high that a row is overshot:
-        ``"invscaling"`` learns row t at ``eta0 / sqrt(t)``; ``"adagrad"`` gives each
-        feature a rate of its own that falls as the feature is met, so rare features
-        keep a high one and the scale of the rows does not matter.
+        Rates of gradient descent: ``"invscaling"`` learns row t at ``eta0 / sqrt(t)``;
+        ``"adagrad"`` gives each feature a rate of its own that falls as the feature is
+        met, so rare features keep a high one and the scale of the rows does not matter.
     eta0 : float, default=1.0
         Multiplies the rates of gradient descent.
+    clip_step : bool, default=True
+        Clip a step of gradient descent where it would overshoot its row. False takes
+        the plain steps of the paper, which can diverge on rows longer than 1.
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
     random_state : int, Generator, RandomState or None, default=0
@@ -83,6 +90,7 @@ class CodeRegression(OnlineClassifier):
     l2_regularization: float
     learning_rate: str
     eta0: float
+    clip_step: bool
     fit_intercept: bool
     state_: Regression
 
@@ -159,8 +167,8 @@ class CodeRegression(OnlineClassifier):
         if len(state.inverse):
             regression.learn_ridge(*rows, state.inverse, state.coef)
         else:
-            step = float(self.eta0)
-            regression.learn_gradient(*rows, step, n_seen, state.spread, state.coef)
+            rates = (float(self.eta0), largest_step(self.clip_step), n_seen)
+            regression.learn_gradient(*rows, *rates, state.spread, state.coef)
         return codes
 
     def _pieces(self, X: CSR) -> Iterator[slice]:

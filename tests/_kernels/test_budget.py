@@ -37,8 +37,8 @@ def problems(draw, losses=LOSSES):
     loss = draw(st.sampled_from(losses))
     cost = rng.uniform(0.2, 2, n)
     if loss == margins.HINGE:  # room for a sum of 1/2 on each side, but not in one row
-        cost = np.minimum(1 / np.array([np.sum(side == s) for s in side]), 0.9)
-        cost[:] = max(cost)
+        least = 0.5 / min(np.sum(side == s) for s in (-1, 1))
+        cost[:] = draw(st.floats(least, 0.95))
     return (
         X.astype(np.float32),
         side.astype(np.int8),

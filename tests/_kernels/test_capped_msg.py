@@ -44,7 +44,8 @@ class Learner:
         """Take one step."""
         noisy = np.flatnonzero(noise)
         variances = np.asarray(noise, float)[noisy]
-        update(vector, len(noisy), noisy, variances, rate, self.pca, self.scratch)
+        given = (vector, len(noisy), noisy, variances, rate, capped_msg.ANY)
+        update(*given, self.pca, self.scratch)
 
     @property
     def basis(self):
@@ -107,7 +108,8 @@ def test_step_leaves_out_the_noise_within_the_basis(seed, n_components, n_labels
 def take_many_steps(vectors, n_steps, share, none, pca, scratch):
     for t in range(1, n_steps + 1):
         vector, rate = vectors[t % len(vectors)], 2 / np.sqrt(t) * share
-        capped_msg.update(vector, 0, none, scratch.values, rate, pca, scratch)
+        given = (vector, 0, none, scratch.values, rate, capped_msg.ANY)
+        capped_msg.update(*given, pca, scratch)
 
 
 @pytest.mark.slow

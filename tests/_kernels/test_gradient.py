@@ -12,6 +12,7 @@ from manylabel._kernels.cs_dpp import gradient
 
 steps = st.sampled_from([0.01, 0.5, 1.0, 50.0])
 seeds = st.integers(0, 2**32 - 1)
+clips = st.sampled_from([1.0, np.inf])
 
 
 @kernel
@@ -25,7 +26,7 @@ def draw_rows(seed, n_rows=8, n_features=6):
     return sp.csr_array(X, dtype=np.float32)
 
 
-def factors(X, bias, step, *, adaptive, n_seen=0):
+def factors(X, bias, step, *, adaptive, clip=1.0, n_seen=0):
     """Return rate_j x_j of all rows, dense, by the kernel."""
     spread = np.zeros((X.shape[1] + 1) * adaptive)
     found = np.zeros((X.shape[0], X.shape[1] + 1))
@@ -33,7 +34,7 @@ def factors(X, bias, step, *, adaptive, n_seen=0):
         out = np.full(end - start + 3, np.nan)
         rates(
             *(start, end, X.indices, X.data),
-            *(bias, step, n_seen + i, spread, out, 2),
+            *(bias, step, clip, n_seen + i, spread, out, 2),
         )
         assert np.isnan(out[:2]).all()
         found[i, X.indices[start:end]], found[i, -1] = out[2:-1], out[-1]
@@ -44,30 +45,30 @@ def pad(X, bias):
     return np.column_stack([X.toarray(), np.full(X.shape[0], bias)]).astype(float)
 
 
-def cut(rate, x):
-    return rate * x / max(1, rate @ x**2)
+def cut(rate, x, clip):
+    return rate * x / max(1, rate @ x**2 / clip)
 
 
-@given(seed=seeds, step=steps, bias=st.sampled_from([0.0, 1.0, 2.5]))
-def test_decaying_rates_follow_their_definition(seed, step, bias):
+@given(seed=seeds, step=steps, bias=st.sampled_from([0.0, 1.0, 2.5]), clip=clips)
+def test_decaying_rates_follow_their_definition(seed, step, bias, clip):
     X = draw_rows(seed)
     expected = [
-        cut(np.full(len(x), step / np.sqrt(t)), x)
+        cut(np.full(len(x), step / np.sqrt(t)), x, clip)
         for t, x in enumerate(pad(X, bias), start=4)
     ]
-    found = factors(X, bias, step, adaptive=False, n_seen=3)
+    found = factors(X, bias, step, adaptive=False, clip=clip, n_seen=3)
     assert_allclose(found, expected, rtol=1e-12)
 
 
-@given(seed=seeds, step=steps, bias=st.sampled_from([0.0, 1.0, 2.5]))
-def test_adaptive_rates_follow_their_definition(seed, step, bias):
+@given(seed=seeds, step=steps, bias=st.sampled_from([0.0, 1.0, 2.5]), clip=clips)
+def test_adaptive_rates_follow_their_definition(seed, step, bias, clip):
     X = draw_rows(seed)
     spread, expected = np.zeros(X.shape[1] + 1), []
     for x in pad(X, bias):
         spread += x**2 * (x @ x)
         rate = step / (2 * np.sqrt(np.where(x == 0, np.inf, spread)))
-        expected.append(cut(rate, x))
-    found = factors(X, bias, step, adaptive=True)
+        expected.append(cut(rate, x, clip))
+    found = factors(X, bias, step, adaptive=True, clip=clip)
     assert_allclose(found, expected, rtol=1e-12)
 
 

@@ -47,7 +47,7 @@ def test_gradient_descent_follows_its_definition(problem, bias, step):
     X, targets = draw(**problem)
     weights = np.zeros((X.shape[1] + 1, targets.shape[1]))
     codes = targets.copy()
-    regression.learn_gradient(*csr(X), codes, bias, step, 3, DECAYING, weights)
+    regression.learn_gradient(*csr(X), codes, bias, step, 1.0, 3, DECAYING, weights)
     expected = np.zeros_like(weights)
     for t, (x, target) in enumerate(zip(pad(X, bias), targets, strict=True), start=4):
         rate = min(step / np.sqrt(t), 1 / (x @ x) if x.any() else np.inf)
@@ -63,7 +63,7 @@ def test_many_targets_are_learnt_as_if_each_were_alone():
     learnt = []
     for codes in (targets.copy(), targets[:, [40]]):
         weights = np.zeros((X.shape[1] + 1, codes.shape[1]))
-        regression.learn_gradient(*csr(X), codes, 1.0, 1.0, 0, DECAYING, weights)
+        regression.learn_gradient(*csr(X), codes, 1.0, 1.0, 1.0, 0, DECAYING, weights)
         learnt.append((codes, weights))
     for many, alone in zip(*learnt, strict=True):
         assert_array_equal(many[:, [40]], alone)
@@ -73,7 +73,7 @@ def test_long_rows_do_not_make_gradient_descent_diverge():
     X, targets = draw(0, 3000, 8, 3)
     X *= np.float32(1000)
     weights = np.zeros((9, 3))
-    regression.learn_gradient(*csr(X), targets, 1.0, 1.0, 0, DECAYING, weights)
+    regression.learn_gradient(*csr(X), targets, 1.0, 1.0, 1.0, 0, DECAYING, weights)
     assert np.abs(weights).max() < 1
 
 

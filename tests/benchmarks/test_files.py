@@ -20,7 +20,7 @@ AT_HAND = (
     *("colon", "pcmac"),
 )
 SETTINGS = {
-    "stream": {"hide", "judge", "rows", "label_orders"},
+    "stream": {"hide", "judge", "rows", "label_orders", "empty"},
     "split": set(),
     "folds": {"folds"},
     "binary": set(),

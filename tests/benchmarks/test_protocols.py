@@ -59,6 +59,13 @@ def test_a_stream_hides_what_the_settings_say(run):
     assert all_hidden.values["f1"] == 0  # nothing is left to be found
 
 
+def test_a_stream_charges_empty_rows_the_rank_loss_of_the_settings(run):
+    hidden = {"hide": 1.0, "judge": "observed"}
+    given = {"metrics": ("hamming", "rank"), "metric": "hamming"}
+    assert run("table-1", settings=hidden, **given).values["rank"] == 0
+    assert run("table-1", settings=hidden | {"empty": 1.0}, **given).values["rank"] == 1
+
+
 def test_a_split_is_judged_as_the_repository_does(run, catalogue):
     values = run("table-2", metric="P@1").values
     train, test = (catalogue["tiny"].parts[part] for part in ("train", "test"))

@@ -1,9 +1,12 @@
 """BAC: scikit-learn's contract, what it selects, and what it refuses."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -61,6 +64,71 @@ def test_the_gap_is_reported_and_small():
     X, y = drawn()
     model = BudgetedClassifier(budget=5, max_planes=100, tol=1e-5).fit(X, y)
     assert 0 <= model.duality_gap_ <= 1e-3 * model.objective_
+
+
+def few_rows(seed):
+    """Return a small problem of the hinge: rows, classes, parameters."""
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(4, 14), rng.integers(1, 7)
+    X = rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.7)
+    y = rng.random(n) < rng.uniform(0.2, 0.8)
+    y[:2] = True, False
+    least = 0.5 / min(y.sum(), (~y).sum())
+    C, budget = rng.uniform(least, 0.95), rng.integers(1, m + 1)
+    return X, y, {"C": C, "budget": budget, "fit_intercept": rng.random() < 0.5}
+
+
+def hinge(seed, **parameters):
+    X, y, drawn = few_rows(seed)
+    model = BudgetedClassifier(loss="hinge", max_planes=100, **drawn, **parameters)
+    return model.fit(X, y)
+
+
+def hinge_optimum(X, y, C, budget, fit_intercept):
+    """Return the optimum of the dual problem over all planes, by SciPy."""
+    n, side = len(y), np.where(y, 1.0, -1.0)
+    planes = combinations(range(X.shape[1]), budget)
+    parts = [side[:, None] * X[:, plane].astype(np.float32) for plane in planes]
+
+    def slack(v):
+        return [v[n] - np.sum((part.T @ v[:n]) ** 2) / 2 for part in parts]
+
+    sums = np.vstack([np.ones(n), side])[: 1 + fit_intercept]
+    rules = [
+        {"type": "ineq", "fun": slack},
+        {"type": "eq", "fun": lambda v: sums @ v[:n] - [1, 0][: len(sums)]},
+    ]
+    alpha = np.where(y, 1 / y.sum(), 1 / (~y).sum()) / 2
+    found = minimize(
+        lambda v: v[n],
+        np.append(alpha, -min(slack(np.append(alpha, 0)))),
+        bounds=[(0, C)] * n + [(0, None)],
+        constraints=rules,
+        method="SLSQP",
+        options={"maxiter": 1000, "ftol": 1e-12},
+    )
+    return -found.fun
+
+
+@pytest.mark.slow
+def test_the_hinge_reaches_the_optimum_over_all_planes():
+    for seed in range(150):
+        X, y, drawn = few_rows(seed)
+        model = hinge(seed, tol=1e-4, max_iter=10_000)
+        assert_allclose(model.objective_, hinge_optimum(X, y, **drawn), atol=2e-4)
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-5])
+def test_a_plane_that_alone_gains_nothing_does_not_end_the_search(tol):
+    gaps = [hinge(seed, tol=tol).duality_gap_ for seed in range(150)]
+    assert 0 <= min(gaps)
+    assert max(gaps) < 5e-3
+
+
+def test_the_hinge_without_planes_has_the_objective_0():
+    X, y = np.ones((6, 1)), [0, 1] * 3
+    model = BudgetedClassifier(loss="hinge", C=0.5).fit(X, y)
+    assert (model.n_planes_, model.objective_) == (0, 0)
 
 
 def test_sparse_and_dense_rows_are_the_same():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
-from manylabel.losses import F1, NAMED, Cost, CountedCost, Hamming, as_cost
+from manylabel.losses import F1, NAMED, Cost, CountedCost, Hamming, Rank, as_cost
 
 LABELS = st.integers(0, 9).flatmap(
     lambda n: st.tuples(*[arrays(np.int64, n, elements=st.integers(0, 1))] * 2)
@@ -70,6 +70,24 @@ def test_accuracy_loss_is_never_below_f1_loss():
         for name in ("f1", "accuracy")
     )
     assert (accuracy >= f1).all()
+
+
+@given(pair=LABELS, empty=st.sampled_from([0.0, 0.5, 1.0]))
+def test_a_row_without_true_labels_has_the_rank_loss_that_is_asked_for(pair, empty):
+    y, y_hat = pair
+    assert Rank(empty=empty)(y, y_hat) == (as_cost("rank")(*pair) if y.any() else empty)
+
+
+def test_rank_loss_of_empty_rows_broadcasts_as_the_others_do():
+    charged = Rank(empty=1.0).from_counts(0, [[0], [2]], [0, 1, 2], 4)
+    assert_allclose(charged, [[1, 1, 1], [0.5, 0.75, 1]])
+    assert np.ndim(Rank(empty=1.0).from_counts(0, 0, 0, 4)) == 0
+
+
+@pytest.mark.parametrize("wrong", [-0.1, np.nan, np.inf])
+def test_a_rank_loss_of_empty_rows_that_is_no_charge_is_refused(wrong):
+    with pytest.raises(ValueError, match="empty"):
+        Rank(empty=wrong)
 
 
 def test_from_counts_broadcasts_and_a_scalar_gives_a_scalar():

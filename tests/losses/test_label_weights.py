@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel.losses import NAMED, as_cost, label_weights
+from manylabel.losses import NAMED, Rank, as_cost, label_weights
 
 each_named = pytest.mark.parametrize("name", NAMED)
 
@@ -43,7 +43,7 @@ def tangled(y, y_hat):
     return float(np.cos(y @ np.arange(len(y)) + y_hat @ np.arange(len(y)) ** 2))
 
 
-@pytest.mark.parametrize("cost", [*NAMED, Squared(), tangled])
+@pytest.mark.parametrize("cost", [*NAMED, Rank(empty=1.0), Squared(), tangled])
 @given(problem=problems())
 def test_weights_follow_equation_14(cost, problem):
     y, y_hat, order = problem

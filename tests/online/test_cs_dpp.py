@@ -1,5 +1,7 @@
 """CSDPP: Algorithm 1 written slowly, its theory, and the laws of streams."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel import CSDPP
+from manylabel import CSDPP, OnlineBinaryRelevance
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.cs_dpp import learning as cs_dpp
 from manylabel.losses import as_cost, label_weights
@@ -100,6 +102,7 @@ def test_chunks_do_not_matter(problem, data):
         "regressor": data.draw(st.sampled_from(["ridge", "gradient"])),
         "propensity": data.draw(st.sampled_from([None, 0.5, "running"])),
         "learning_rate": data.draw(st.sampled_from(["invscaling", "adagrad"])),
+        "clip_step": data.draw(st.booleans()),
         "reference": data.draw(st.sampled_from(["zero", "mean"])),
         "grow": data.draw(st.booleans()),
     }
@@ -110,6 +113,17 @@ def test_chunks_do_not_matter(problem, data):
         parts.learn_one({j: x[j] for j in np.flatnonzero(x)}, np.flatnonzero(y))
     for name, value in whole.get_state().items():
         assert_array_equal(parts.get_state()[name], value, err_msg=name)
+
+
+@given(problems())
+def test_plain_steps_to_a_whole_code_are_those_of_binary_relevance(problem):
+    """Corrected, each label has a regression of its own, whatever the projection."""
+    X, Y = problem
+    how = {"regressor": "gradient", "clip_step": False}
+    coded = CSDPP(n_components=1.0, basis="correct", **how).fit(X, Y)
+    plain = OnlineBinaryRelevance(**how).fit(X, Y)
+    scale = np.sqrt(Y.shape[1])
+    assert_allclose(coded.coef_ * scale, plain.coef_, rtol=1e-6, atol=1e-9)
 
 
 @given(problems())
@@ -125,6 +139,42 @@ def test_correction_is_batch_ridge_regression_on_encoded_labels(problem):
     assert_allclose(
         learner.decision_function(X)[:, seen], (rows @ W @ P)[:, seen], atol=1e-8
     )
+
+
+def left_alone(X, Y, basis):
+    """Learn rows one by one; return the learner and the directions after each."""
+    learner, directions = CSDPP(n_components=0.5, basis=basis), []
+    for x, y in zip(X, Y, strict=True):
+        learner.partial_fit(x[None], y[None])
+        directions.append(learner.basis_)
+    return learner, directions
+
+
+@pytest.mark.parametrize("basis", ["none", "unaligned"])
+@given(problem=problems())
+def test_left_alone_the_regressor_is_ridge_on_the_codes_of_their_time(basis, problem):
+    X, Y = problem
+    learner, directions = left_alone(X, Y, basis)
+    codes = np.zeros((len(X), len(learner.state_.picked)))
+    for code, P, y in zip(codes, directions, 2 * Y - 1, strict=True):
+        strongest = P[: len(code)]
+        code[: len(strongest)] = strongest @ y / np.sqrt(len(y))
+    rows = np.hstack([X, np.ones((len(X), 1))]).astype(float)
+    W = np.linalg.solve(rows.T @ rows + np.eye(rows.shape[1]), rows.T @ codes)
+    assert_allclose(learner.coef_, W, atol=1e-8)
+
+
+def test_directions_turn_around_unless_they_are_aligned():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(300, 3)), (rng.random((300, 8)) < 0.3).astype(int)
+    turned = {}
+    for basis in ("none", "unaligned"):
+        _, directions = left_alone(X, Y, basis)
+        pairs = pairwise(directions)
+        along = [np.sum(old * new[: len(old)], axis=1) for old, new in pairs]
+        turned[basis] = np.mean(np.concatenate(along) < 0)
+    assert turned["none"] == 0
+    assert turned["unaligned"] > 0.2
 
 
 @pytest.mark.slow

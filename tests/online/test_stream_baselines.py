@@ -29,6 +29,7 @@ LEARNERS = [
         {"regressor": "ridge"},
         {"regressor": "gradient"},
         {"regressor": "gradient", "learning_rate": "adagrad"},
+        {"regressor": "gradient", "clip_step": False},
     )
     for learner in (
         OnlineBinaryRelevance(**how),
@@ -67,6 +68,20 @@ def test_binary_relevance_by_ridge_is_batch_ridge_on_signs(problem, reg):
     X, Y = problem
     scores = OnlineBinaryRelevance(l2_regularization=reg).fit(X, Y).decision_function(X)
     assert_allclose(scores, batch_ridge(X, 2 * Y - 1, reg), rtol=1e-8, atol=1e-8)
+
+
+def test_plain_steps_of_gradient_descent_may_overshoot_as_in_the_paper(problem):
+    X, Y = problem
+    X = (3 * X).astype(np.float32)
+    W = np.zeros((N_FEATURES, N_LABELS))
+    for t, (x, y) in enumerate(zip(X.astype(float), 2 * Y - 1, strict=True), start=1):
+        W += np.outer(x, y - x @ W) / np.sqrt(t)
+    how = {"regressor": "gradient", "fit_intercept": False}
+    plain, clipped = (
+        OnlineBinaryRelevance(**how, clip_step=clip).fit(X, Y) for clip in (False, True)
+    )
+    assert_allclose(plain.coef_[:-1], W, rtol=1e-8)
+    assert np.abs(clipped.coef_).max() < 1 < 1e3 < np.abs(W).max()
 
 
 def test_random_projection_is_batch_ridge_on_codes_and_the_pseudo_inverse(problem):

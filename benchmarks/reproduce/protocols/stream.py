@@ -8,6 +8,7 @@ from benchmarks.reproduce.protocols.outcome import Outcome, timed
 from benchmarks.reproduce.trial import Trial
 from benchmarks.source import Source
 from manylabel.evaluation import progressive
+from manylabel.losses import Rank
 
 N_POINTS = 100  # of a curve
 
@@ -17,11 +18,12 @@ def stream(trial: Trial, data: Source) -> Outcome:
 
     Settings: ``hide`` and ``judge`` as of ``manylabel.progressive``; ``rows`` takes so
     many at most; ``label_orders`` keeps the order of the rows and takes the labels in a
-    random one.
+    random one; ``empty`` is the rank loss of a row without labels.
     """
     settings: dict[str, Any] = dict(trial.settings)
     n_rows = settings.pop("rows", None)
     label_orders = settings.pop("label_orders", False)
+    rank = Rank(empty=settings.pop("empty", 0.0))
     X, Y = data.spread
     rng = np.random.default_rng(trial.seed)
     if label_orders:
@@ -29,7 +31,8 @@ def stream(trial: Trial, data: Source) -> Outcome:
     elif n_rows is not None and n_rows < len(X):
         drawn = rng.permutation(len(X))[:n_rows]
         X, Y = X[drawn], Y[drawn]
-    costs = [name for name in trial.metrics if name != "seconds"]
+    names = [name for name in trial.metrics if name != "seconds"]
+    costs = [rank if name == rank.name else name for name in names]
     run, seconds = timed(
         lambda: progressive(
             trial.make(),

@@ -19,7 +19,13 @@ from manylabel._kernels.coding_tree import margins, master
 from manylabel._kernels.sorting import sort
 from manylabel._kernels.topk import best_positions
 
-GAIN = 0.01  # of a plane, relative to the tolerance, for another to be worth its while
+# Smoothing by s widens the gap of the hinge by s at most, and the steps may leave as
+# much. So s is half of the tolerance times the gap of no planes, half the violation.
+SMOOTH = 0.25
+ROUGH = (
+    1e-2  # tolerance of the first smoothing: the steps of a rough problem are longer
+)
+LESS = 0.1  # share of the smoothing that is left when no plane is missing
 
 
 class PlaneSettings(NamedTuple):
@@ -84,36 +90,41 @@ def solve(columns, side, cost, settings, solver):
     row counts in a fold; a row of cost 0 is as if it were not there. The features found
     are numbers of columns, in the order in which they were found; their weights are
     ``solver.total``, the intercepts ``solver.free[:, 0]``.
+
+    The search ends at the gap that is asked for, or when the worst plane is known and
+    the problem is solved as well as the steps allow. What a plane gains says nothing:
+    planes of which each alone has the optimum 0 may have a lower one together.
     """
     n_folds, limits = cost.shape[0], (settings.tolerance / 2, settings.max_iter)
     side, is_hinge = side[: columns.n_rows], settings.loss == margins.HINGE
-    smooth = 1.0 if is_hinge else 0.0
+    smooth, least = 1.0 if is_hinge else 0.0, 0.0
     for fold in range(n_folds):
         problem = _problem(columns, side, cost[fold], settings, smooth)
         _start(problem, _solution(solver, fold))
     n_planes, n_features, is_exact = np.int64(0), np.int64(0), True
-    bound, objective = -np.inf, np.inf
+    bound = -np.inf
     while settings.with_gap or n_planes < settings.max_planes:
         n_picked, violation = worst_plane(
             columns, side, n_folds, settings.budget, solver
         )
-        last, (objective, dual) = objective, _objective(n_folds, solver)
+        objective, dual = _objective(n_folds, solver)
         bound = max(bound, dual - violation / 2)
         if n_planes == 0 and is_hinge:
-            smooth = settings.tolerance * violation
-        enough = master.enough(smooth, settings.tolerance, objective)
-        if objective - bound <= enough:
-            break
+            smooth = SMOOTH * max(settings.tolerance, ROUGH) * violation
+            least = SMOOTH * settings.tolerance * violation
+        if objective - bound <= 2 * master.enough(least, limits[0], objective):
+            break  # half of it is left to the steps
         is_new = 0 < n_picked and n_planes < settings.max_planes
-        is_new = is_new and last - objective > GAIN * enough
         if is_new and not _is_known(n_picked, n_planes, solver):
             n_features = _add_plane(n_picked, n_planes, n_features, solver)
             n_planes += 1
             is_exact = n_planes == settings.max_planes
-        elif is_exact:
-            break
-        else:
+        elif not is_exact:
             is_exact = True
+        elif smooth > least:
+            smooth = max(LESS * smooth, least)
+        else:
+            break
         size = (n_planes, n_features)
         for fold in range(n_folds):
             problem = _problem(columns, side, cost[fold], settings, smooth)
@@ -184,6 +195,8 @@ def _start(problem, now):
     for i in range(problem.columns.n_rows):
         now.score[i] = 0.0
     loss = margins.settle(problem, now.score, now.free, now.alpha)
+    if problem.loss == margins.HINGE:
+        now.free[0] = now.free[1] = loss = 0.0  # without smoothing
     now.state[master.OBJECTIVE] = now.state[master.DUAL] = loss
     now.state[master.CURVATURE] = 1.0
 

@@ -68,6 +68,7 @@ class Steps(NamedTuple):
     last_score: object  # (n_rows,)
     point_score: object  # (n_rows,)
     trial_score: object  # (n_rows,)
+    alpha: object  # (n_rows,) of the best lower bound
     length: object  # (max_planes,) of the part of a vector in each plane
     order: object  # (max_planes,) the same, sorted
 
@@ -75,14 +76,14 @@ class Steps(NamedTuple):
 def make_steps(n_rows, max_planes, max_places):
     """Return memory for problems of up to this size."""
     return Steps(
-        *np.empty((5, max_places)), *np.empty((3, n_rows)), *np.empty((2, max_planes))
+        *np.empty((5, max_places)), *np.empty((4, n_rows)), *np.empty((2, max_planes))
     )
 
 
 @inner
 def enough(smooth, tolerance, objective):
     """Return a gap that is small: the hinge may end at 0, but for its smoothing."""
-    return tolerance * max(abs(objective), smooth)
+    return max(tolerance * abs(objective), smooth)
 
 
 @inner
@@ -113,7 +114,11 @@ def minimise(problem, planes, size, limits, is_exact, now, steps):
         for i in range(n_rows):
             steps.point_score[i] = score[i] + push * (score[i] - steps.last_score[i])
         loss = margins.settle(problem, steps.point_score, now.free, now.alpha)
-        bound = max(bound, loss + _pull(problem, planes, size, now.alpha, steps))
+        found = loss + _pull(problem, planes, size, now.alpha, steps)
+        if found > bound:
+            bound = found
+            for i in range(n_rows):
+                steps.alpha[i] = now.alpha[i]
         objective = now.state[OBJECTIVE]
         most = 0.0 if is_exact else SHARE * (first - objective)
         small = enough(problem.smooth, tolerance, objective)
@@ -137,11 +142,16 @@ def minimise(problem, planes, size, limits, is_exact, now, steps):
 def _finish(problem, planes, n_planes, now, steps):
     """Set alpha of the solution, its objective without smoothing, and its dual.
 
-    The dual objective is the loss plus alpha . (X w), less half the violation.
+    The dual objective is the loss plus alpha . (X w), less half the violation. Of the
+    hinge the first two are 0 together, for any alpha, so it takes the best one met.
     """
     dual = margins.settle(problem, now.score, now.free, now.alpha)
     for i in range(problem.columns.n_rows):
         dual += now.alpha[i] * problem.side[i] * now.score[i]
+    if problem.loss == margins.HINGE:
+        dual = 0.0
+        for i in range(problem.columns.n_rows):
+            now.alpha[i] = steps.alpha[i]
     length = _lengths(planes, n_planes, now.weights, steps.length)
     exact, _, _, _ = margins.evaluate(
         *(problem.loss, 0.0, problem.side, problem.cost, now.score, now.free),

@@ -29,6 +29,9 @@ ROUNDING = 1e-10
 # A residual above this share of the input is orthogonal enough at the first attempt.
 LONG = 0.01
 SIZE, N_BLOCK = range(2)
+# Signs of the rows of Q, which no eigenvalue decides: as they come, each near that of
+# the row before, or as LAPACK has them.
+ANY, ALIGNED, LAPACK = range(3)
 
 
 class PCAScratch(NamedTuple):
@@ -63,7 +66,7 @@ def make_scratch(mix, n_labels):
 
 
 @inner
-def update(vector, n_noisy, noisy, noise, rate, pca, scratch):
+def update(vector, n_noisy, noisy, noise, rate, signs, pca, scratch):
     """Take one step towards ``vector``; return how many rows Q had on the way.
 
     Parameters
@@ -72,6 +75,7 @@ def update(vector, n_noisy, noisy, noise, rate, pca, scratch):
     n_noisy, noisy, noise : how many labels are known up to errors, which ones, and the
         variances; the arrays may be longer.
     rate : eta; times the squared norm of the input at most eta of the theory.
+    signs : of the new rows: ``ANY``, ``ALIGNED`` or ``LAPACK``.
     pca : record, written in place: ``sizes`` (2,), rows of Q, at most M + 1, and of the
         block; ``block`` (block_rows, n_labels); ``mix`` (M + 2, block_rows), whose
         columns beyond the rows of the block are 0; ``sigma`` (M + 2,), eigenvalues,
@@ -86,8 +90,8 @@ def update(vector, n_noisy, noisy, noise, rate, pca, scratch):
     length = norm(vector)
     _extend_block(vector, length, sizes, pca.block, scratch)
     n_full = _extend_basis(length, sizes, mix, pca.sigma, scratch)
-    if n_noisy:
-        _noisy_eigenpairs(n_noisy, noisy, noise, rate, n_full, pca, scratch)
+    if n_noisy or signs == LAPACK:
+        _lapack_eigenpairs(n_noisy, noisy, noise, rate, n_full, pca, scratch)
     else:
         for i in range(scratch.z.shape[0]):
             scratch.z[i] = scratch.in_basis[i]
@@ -95,6 +99,8 @@ def update(vector, n_noisy, noisy, noise, rate, pca, scratch):
             *(pca.sigma, scratch.z, rate, n_full),
             *(scratch.values, scratch.vectors, scratch.secular),
         )
+    if signs == ALIGNED:
+        _align(n_full, scratch.vectors)
     n_components = mix.shape[0] - 2
     kept = min(n_full, n_components + 1)
     multiply(scratch.vectors, kept, n_full, mix, mixed)
@@ -106,8 +112,17 @@ def update(vector, n_noisy, noisy, noise, rate, pca, scratch):
     return n_full
 
 
+@inner
+def _align(n, vectors):
+    """Let no row point away from the old row of its number."""
+    for i in range(n):
+        if vectors[i, i] < 0.0:
+            for j in range(n):
+                vectors[i, j] = -vectors[i, j]
+
+
 @allocating_inner
-def _noisy_eigenpairs(n_noisy, noisy, noise, rate, n, pca, scratch):
+def _lapack_eigenpairs(n_noisy, noisy, noise, rate, n, pca, scratch):
     """Write the eigenpairs of the step less its noise, descending; O(M^3)."""
     step, column, inputs = np.empty((n, n)), np.empty(n), scratch.in_basis
     for i in range(n):

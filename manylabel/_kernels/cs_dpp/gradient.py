@@ -14,8 +14,8 @@ scale, to be divided out again; |x|^2 divides out the scale of the rows, since a
 that meets a row goes by 1 / |x|^2. A rare feature thus keeps a high rate until it has
 been seen often. The half was measured: it does well on dense and on sparse rows alike.
 
-Both are cut where the row would be overshot: the new error is (1 - sum_j rate_j x_j^2)
-e, so the sum is kept to at most 1, where the row is met exactly.
+The new error is (1 - sum_j rate_j x_j^2) e. Clipped, the sum is at most 1, where the
+row is met exactly; else the row may be overshot, and above 2 its error grows.
 """
 
 import numpy as np
@@ -24,8 +24,10 @@ from manylabel._kernels._jit import inner, reducing_inner
 
 
 @inner
-def rates(start, end, x_indices, x_data, bias, step, n_seen, spread, out, first):
+def rates(start, end, x_indices, x_data, bias, step, clip, n_seen, spread, out, first):
     """Write rate_j x_j for each entry of a row, the factor of its error.
+
+    ``clip`` is the largest sum of rate_j x_j^2, infinite for none.
 
     The row is the entries ``start`` to ``end`` and a constant feature of value
     ``bias``, whose factor comes last; ``out`` takes them from ``first`` on. ``spread``
@@ -35,8 +37,8 @@ def rates(start, end, x_indices, x_data, bias, step, n_seen, spread, out, first)
     n_entries, length = end - start, _length(start, end, x_data) + bias * bias
     if spread.shape[0] == 0:
         rate = step / np.sqrt(n_seen + 1.0)
-        if rate * length > 1:
-            rate = 1 / length
+        if rate * length > clip:
+            rate = clip / length
         for q in range(n_entries):
             out[first + q] = rate * x_data[start + q]
         out[first + n_entries] = rate * bias
@@ -49,9 +51,9 @@ def rates(start, end, x_indices, x_data, bias, step, n_seen, spread, out, first)
         rate = 0.5 * step / np.sqrt(spread[j]) if value != 0 else 0.0
         out[first + q] = rate * value
         met += rate * value * value
-    if met > 1:
+    if met > clip:
         for q in range(n_entries + 1):
-            out[first + q] /= met
+            out[first + q] /= met / clip
 
 
 @reducing_inner

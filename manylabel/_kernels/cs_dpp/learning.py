@@ -4,7 +4,8 @@ Algorithm 1 of Chu, Huang & Lin 2019. Labels are coded as +1/-1, weighed by the 
 root of what a mistake costs, and projected to M dimensions by the leading rows P of an
 online PCA; a linear regressor W predicts the projection; a label is predicted where
 P'W'x is positive. Whenever P turns, W is turned along (basis transform), or is made
-anew from a regressor H to all labels (basis correction), or is left alone.
+anew from a regressor H to all labels (basis correction), or is left alone. Only then do
+signs of the rows of P matter: near those of the rows before, or not aligned with them.
 """
 
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from manylabel._kernels.cs_dpp.block import add_rows, dots, norm
 from manylabel._kernels.cs_dpp.label_weights import label_weights
 from manylabel._kernels.ranking import UNSEEN
 
-TRANSFORM, CORRECT, NONE = range(3)
+TRANSFORM, CORRECT, NONE, UNALIGNED = range(4)
 RIDGE, GRADIENT = range(2)
 FREQUENT_FIRST, AS_GIVEN, RANDOM = range(3)
 N_SEEN, N_PICKED = range(2)
@@ -39,6 +40,7 @@ class Settings(NamedTuple):
     centred: object
     bias: object
     step: object
+    clip: object  # of the step, as ``gradient.rates`` takes it
     law_a: object  # Jain's law for running propensities; 0 for none
     law_b: object
     most: object  # largest 1 / propensity
@@ -178,13 +180,9 @@ def progress(stream, first, last, work, settings, state, scratch, predicted):
                 )
             else:
                 gradient.rates(
-                    *(start, end, x_indices, x_data, settings.bias, settings.step),
-                    *(
-                        state.counters[N_SEEN] - 1,
-                        state.spread,
-                        scratch.factors,
-                        np.int64(0),
-                    ),
+                    *(start, end, x_indices, x_data, settings.bias),
+                    *(settings.step, settings.clip, state.counters[N_SEEN] - 1),
+                    *(state.spread, scratch.factors, np.int64(0)),
                 )
                 factored.add_sparse(
                     *(start, end, x_indices, scratch.factors, scratch.code),
@@ -216,9 +214,14 @@ def _learn_code(n_relevant, settings, state, scratch):
         # The code as recorded is cut to length 1, which takes its square off the rate.
         rate = 2.0 / np.sqrt(state.counters[N_SEEN]) * n_components / target.shape[0]
         rate /= max(1.0, length) ** 2
-        n_noisy = n_relevant if is_noisy else 0
+        n_noisy, signs = n_relevant if is_noisy else 0, capped_msg.ANY
+        if settings.basis == NONE:
+            signs = capped_msg.ALIGNED
+        elif settings.basis == UNALIGNED:
+            signs = capped_msg.LAPACK
         n_full = capped_msg.update(
-            target, n_noisy, scratch.relevant, scratch.noise, rate, state.pca, pca
+            *(target, n_noisy, scratch.relevant, scratch.noise),
+            *(rate, signs, state.pca, pca),
         )
         for m in range(n_components):
             scratch.old[m] = state.picked[m]

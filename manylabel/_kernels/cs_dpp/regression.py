@@ -64,17 +64,17 @@ def learn_ridge(x_indptr, x_indices, x_data, codes, bias, inverse, weights):
 
 
 def learn_gradient(
-    x_indptr, x_indices, x_data, codes, bias, step, n_seen, spread, weights
+    x_indptr, x_indices, x_data, codes, bias, step, clip, n_seen, spread, weights
 ):
     """Predict and learn rows in turn by gradient descent, in place.
 
-    ``codes`` is as in :func:`learn_ridge`, ``n_seen`` and ``spread`` are as in
-    :func:`manylabel._kernels.gradient.rates`. A row takes O(nnz K).
+    ``codes`` is as in :func:`learn_ridge`, ``clip``, ``n_seen`` and ``spread`` are as
+    in :func:`manylabel._kernels.gradient.rates`. A row takes O(nnz K).
     """
     n_moves = x_indptr[len(codes)] - x_indptr[0] + len(codes)
     moves = make_moves(len(codes), n_moves, weights)
     rows = (x_indptr, x_indices, x_data, bias)
-    _make_gradient_moves(*rows, step, n_seen, spread, moves)
+    _make_gradient_moves(*rows, step, clip, n_seen, spread, moves)
     _learn(*rows, codes, moves, weights)
 
 
@@ -92,13 +92,13 @@ def _make_ridge_moves(x_indptr, x_indices, x_data, bias, inverse, gain, moves):
 
 @kernel
 def _make_gradient_moves(
-    x_indptr, x_indices, x_data, bias, step, n_seen, spread, moves
+    x_indptr, x_indices, x_data, bias, step, clip, n_seen, spread, moves
 ):
     for i in range(x_indptr.shape[0] - 1):
         start, end, at = x_indptr[i], x_indptr[i + 1], moves.indptr[i]
         gradient.rates(
             *(start, end, x_indices, x_data, bias),
-            *(step, n_seen + i, spread, moves.data, at),
+            *(step, clip, n_seen + i, spread, moves.data, at),
         )
         for p in range(start, end):
             moves.indices[at] = x_indices[p]

@@ -75,5 +75,7 @@ def test_a_table_is_printed_and_the_page_written(cli, data_folder, tmp_path):
     assert again.out == first.out
     assert (tmp_path / "runs.jsonl").read_text() == runs
     cells = json.loads(cli(*arguments, "--json").out)[0]["cells"]
-    assert {"matched", "not comparable"} <= {cell["verdict"] for cell in cells}
+    verdicts = {cell["verdict"] for cell in cells}
+    assert "matched" in verdicts
+    assert "not comparable" not in verdicts
     assert "Table 9: DPP and binary relevance" in (tmp_path / "papers.md").read_text()

@@ -58,10 +58,6 @@ CUT = {
     "check_classifier_multioutput": "scores go on where probabilities are cut to 1",
     "check_classifiers_multilabel_output_format_predict_proba": "asks for less than 1",
 }
-# Of those whose ranking is tilted to rare labels.
-TILTED = {
-    "check_classifier_multioutput": "scores are tilted to rare labels, proba is not"
-}
 
 
 # Of those whose rows may bring new features.
@@ -87,8 +83,6 @@ def excused_by_sklearn(estimator):
         excused |= ANY_WIDTH
     if isinstance(estimator, manylabel.PfastXML):
         excused |= CUT
-    if isinstance(estimator, manylabel.LabelTree):
-        excused |= TILTED
     return excused
 
 

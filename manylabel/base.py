@@ -23,7 +23,7 @@ from manylabel.sharing import Shared, reading
 # Scores are made for so many (row, label) pairs at a time: 1 MB stays in the cache.
 PAIRS_AT_ONCE = 1 << 18
 # What scikit-learn keeps of X; columns are numbered by int32.
-Width = Annotated[int, Number(least=0, most=2**31 - 1, whole=True)]
+Width = Annotated[int, Number(least=1, most=2**31 - 1, whole=True)]
 Names = Annotated[Array, Values("n_features", "O", optional=True)]
 
 

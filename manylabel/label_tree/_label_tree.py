@@ -61,7 +61,7 @@ class LabelTree(ExplainedClassifier):
     smaller ones. Each node has a linear classifier of its own, learnt on the rows that
     reach its parent, so a rare label is told from those that are like it, and from few
     rows. A row goes down the branches of the highest scores (beam search). The tree is
-    wide and shallow: deep, narrow trees are as quick, and bury rare labels [1]_ [2]_.
+    wide and shallow: deep, narrow trees are as quick, and bury rare labels [1]_, [2]_.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def test_unsigned_offsets_are_refused(model, name, tmp_path):
     )
 
 
-@pytest.mark.parametrize("n_features", [2**40, 10**400, -1, True, 1.5])
+@pytest.mark.parametrize("n_features", [2**40, 10**400, 0, -1, True, 1.5])
 def test_a_number_of_features_out_of_range_is_refused(n_features, tmp_path):
     for kind in (ml.FastXML, ml.PowersetTree, ml.CSDPP, ml.Popularity):
         path = edit(kind().fit(X, Y), tmp_path / "m", {"n_features_in_": n_features})

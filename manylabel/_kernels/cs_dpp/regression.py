@@ -130,7 +130,8 @@ def _learn(x_indptr, x_indices, x_data, bias, codes, moves, weights):
 def _learn_targets(x_indptr, x_indices, x_data, bias, codes, moves, first, weights):
     """Do so for the targets from ``first`` on that ``weights`` has."""
     n_targets = min(weights.shape[1], codes.shape[1] - first)
-    error, last = moves.error[:n_targets], weights.shape[0] - 1
+    # All columns are scored, of which the last may be none of a target.
+    error, last = moves.error[: weights.shape[1]], weights.shape[0] - 1
     for i in range(codes.shape[0]):
         _score(x_indptr[i], x_indptr[i + 1], x_indices, x_data, bias, weights, error)
         for k in range(n_targets):

@@ -72,8 +72,8 @@ class LabelTree(ExplainedClassifier):
         root of its labels, at most 256.
     leaf_labels : int or None, default=None
         A cluster of more labels than this is parted again; None takes 400. With as few
-        labels in all, or 1,000 for None, the tree is one-vs-rest, and further trees of
-        an ensemble have clusters of 20.
+        labels in all, or 1,000 for None, the tree is one-vs-rest; further trees of an
+        ensemble have clusters of 20, and count as much as it together.
     balanced : bool, default=False
         Make the clusters of a node equally large, by k-means with room for so many.
     beam : int or None, default=10

@@ -1,11 +1,12 @@
 """The nodes of trees of labels as flat arrays."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
-from manylabel._typing import Array, Ints, Singles
+from manylabel._typing import Array, Floats, Ints, Singles
 from manylabel.persistence.records import (
     Ascending,
     Columns,
@@ -105,6 +106,20 @@ class Nodes(NamedTuple):
         for level in self.levels()[1:]:
             tree[level.start : level.stop] = tree[parents[level.start : level.stop]]
         return tree
+
+    def find_shares(self) -> Floats:
+        """Return what each tree counts in the mean of their scores.
+
+        A tree without clusters is one-vs-rest, which the others differ from more than
+        from each other: it counts as much as all of them together.
+        """
+        ends = self.child_starts[np.array([*self.roots, self.roots.stop])]
+        spans = pairwise(ends)
+        flat = np.array([(self.labels[a:b] >= 0).all() for a, b in spans])
+        n_flat = np.count_nonzero(flat)
+        if n_flat in (0, len(flat)):
+            return np.full(len(flat), 1 / len(flat))
+        return np.where(flat, 0.5 / n_flat, 0.5 / (len(flat) - n_flat))
 
     def labels_below(self, node: int) -> Array:
         """Return the labels in or below a node."""

@@ -50,7 +50,7 @@ def find_labels(
     rows = Rows(X.indptr, X.indices, values)
     travel = _travel(X.shape[0], how.beam, X.shape[1])
     found = [_find(nodes, rows, root, gain, how, travel) for root in nodes.roots]
-    return found[0] if len(found) == 1 else _mean(found)
+    return found[0] if len(found) == 1 else _mean(found, nodes.find_shares())
 
 
 def find_gain(nodes: Nodes, log_gain: Floats) -> Singles:
@@ -103,15 +103,15 @@ def _best(n_rows: int, capacity: int) -> search.Best:
     )
 
 
-def _mean(found: list[Lists]) -> Lists:
-    """Return the labels of all lists, and the mean of their values."""
+def _mean(found: list[Lists], shares: Floats) -> Lists:
+    """Return the labels of all lists, and the weighted mean of their values."""
     n_rows = len(found[0].indptr) - 1
     rows = [np.repeat(np.arange(n_rows), np.diff(part.indptr)) for part in found]
+    values = [share * p.values for share, p in zip(shares, found, strict=True)]
     row, label, value = (
-        np.concatenate(parts)
-        for parts in (rows, [p.labels for p in found], [p.values for p in found])
+        np.concatenate(parts) for parts in (rows, [p.labels for p in found], values)
     )
     keys, place = np.unique(row * (1 << 32) + label, return_inverse=True)
-    total = np.bincount(place, value / len(found), len(keys)).astype(np.float32)
+    total = np.bincount(place, value, len(keys)).astype(np.float32)
     indptr = np.searchsorted(keys, np.arange(n_rows + 1) * (1 << 32))
     return Lists(indptr, (keys & ((1 << 32) - 1)).astype(np.int32), total)

@@ -179,7 +179,8 @@ def test_scores_of_an_ensemble_are_means_of_its_trees(corpus, path_scores):
 
 
 def test_trees_that_are_joined_keep_their_bits(corpus):
-    shapes = ({}, {"n_clusters": 2, "leaf_labels": 2}, {"leaf_labels": 400})
+    flat = {"n_clusters": None, "leaf_labels": 400}
+    shapes = ({}, {"n_clusters": 2, "leaf_labels": 2}, flat)
     alone = [
         small(beam=None, random_state=n, **shape).fit(corpus.X, corpus.Y)
         for n, shape in enumerate(shapes)
@@ -188,10 +189,25 @@ def test_trees_that_are_joined_keep_their_bits(corpus):
     joined.nodes_ = type(joined.nodes_).joined([model.nodes_ for model in alone])
     joined.gain_ = np.zeros(joined.nodes_.n_nodes, np.float32)
     joined._check_state()
-    # A third is no whole number of bits, so each is divided before they are added.
-    parts = [model.predict_proba(corpus.X) / np.float32(3) for model in alone]
-    mean = np.sum(parts, axis=0, dtype=np.float64).astype(np.float32)
-    assert_array_equal(joined.predict_proba(corpus.X), mean)
+    first, second, flat = (model.predict_proba(corpus.X) for model in alone)
+    mean = np.float32(0.25) * (first.astype(float) + second) + flat / np.float32(2)
+    assert_array_equal(joined.predict_proba(corpus.X), mean.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("n_estimators", "leaf_labels", "expected"),
+    [
+        (1, None, [1]),
+        (3, None, [0.5, 0.25, 0.25]),
+        (4, 6, [0.25] * 4),
+    ],
+)
+def test_one_vs_rest_counts_as_much_as_all_other_trees(
+    n_estimators, leaf_labels, expected, corpus
+):
+    model = LabelTree(n_estimators=n_estimators, leaf_labels=leaf_labels)
+    shares = model.fit(corpus.X, corpus.Y).nodes_.find_shares()
+    assert_array_equal(shares, expected)
 
 
 def test_threads_change_no_bit(corpus):

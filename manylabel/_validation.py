@@ -172,6 +172,17 @@ def scores(
     return matrix
 
 
+def probabilities(P: MatrixLike, name: str = "proba") -> CSR:
+    """Return probabilities of rows and labels as a canonical CSR array."""
+    matrix = scores(P, name=name)
+    matrix = matrix if sp.issparse(matrix) else sp.csr_array(matrix)
+    low, high = matrix.data.min(initial=0.0), matrix.data.max(initial=1.0)
+    if low < 0 or high > 1:
+        wrong = low if low < 0 else high
+        raise ValueError(f"{name} must lie in [0, 1]. Got {wrong:g}.")
+    return matrix
+
+
 def sides(y: Any, n_rows: int) -> tuple[Array, Array]:
     """Return the two classes of a vector, and each row's side: -1 and +1 in order."""
     if y is None:

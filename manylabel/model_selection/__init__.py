@@ -1,5 +1,6 @@
-"""What is chosen on a validation set: hyperparameters, calibration, thresholds."""
+"""What is chosen on a validation set or by probabilities: settings, sets of labels."""
 
 from manylabel.model_selection.classifier import Thresholds
+from manylabel.model_selection.decisions import LeastCost
 
-__all__ = ["Thresholds"]
+__all__ = ["LeastCost", "Thresholds"]

@@ -37,6 +37,7 @@ def _learners() -> dict[str, Any]:
     """Return an estimator of each public class, and some with other parameters."""
     small = {
         "Blend": ml.Blend([ml.OneVsRest(), ml.PfastreXML(n_estimators=2)]),
+        "Calibrated": ml.Calibrated(ml.OneVsRest()),
         "Thresholds": ml.Thresholds(ml.OneVsRest()),
         "FastXML": ml.FastXML(n_estimators=2),
         "PfastXML": ml.PfastXML(n_estimators=2),

@@ -27,6 +27,7 @@ from .evaluation import plot_tree as plot_tree
 from .evaluation import progressive as progressive
 from .evaluation import write_tree_html as write_tree_html
 from .label_tree import LabelTree as LabelTree
+from .model_selection import Calibrated as Calibrated
 from .model_selection import LeastCost as LeastCost
 from .model_selection import Thresholds as Thresholds
 from .online import CSDPP as CSDPP

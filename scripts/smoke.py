@@ -19,6 +19,7 @@ TEXTS = ["red wine", "white wine", "brown bread", "rye bread and wine"] * 10
 TAGS = [["drink"], ["drink"], ["food"], ["drink", "food"]] * 10
 SMALL = {
     "Blend": manylabel.Blend([manylabel.OneVsRest(), manylabel.PfastreXML()]),
+    "Calibrated": manylabel.Calibrated(manylabel.OneVsRest()),
     "Thresholds": manylabel.Thresholds(manylabel.OneVsRest()),
 }
 

@@ -1,6 +1,7 @@
 """What is chosen on a validation set or by probabilities: settings, sets of labels."""
 
+from manylabel.model_selection.calibrated import Calibrated
 from manylabel.model_selection.classifier import Thresholds
 from manylabel.model_selection.decisions import LeastCost
 
-__all__ = ["LeastCost", "Thresholds"]
+__all__ = ["Calibrated", "LeastCost", "Thresholds"]

@@ -57,27 +57,29 @@ class LeastCost:
         )
         self._charges: dict[tuple[int, int, int], Floats] = {}
 
-    def decide(self, proba: MatrixLike) -> CSR:
+    def decide(self, proba: MatrixLike, *, rest: float = 0.0) -> CSR:
         """Return the sets.
 
         Parameters
         ----------
         proba : array or sparse array of shape (n_rows, n_labels)
             Probabilities that labels are true; what is not stored is 0.
+        rest : float, default=0.0
+            How many labels of a row are true, on average, that are not stored.
 
         Returns
         -------
         csr_array of shape (n_rows, n_labels)
             Labels, 0/1.
         """
-        return self.weigh(proba)[0]
+        return self.weigh(proba, rest=rest)[0]
 
-    def weigh(self, proba: MatrixLike) -> tuple[CSR, Floats]:
+    def weigh(self, proba: MatrixLike, *, rest: float = 0.0) -> tuple[CSR, Floats]:
         """Return the sets, and what each is expected to cost."""
         known = _validation.probabilities(proba)
         depth = min(self.n_candidates, known.shape[1])
-        starts, order, rest = _ranked(known, depth)
-        tail = _poisson(rest)
+        starts, order, others = _ranked(known, depth)
+        tail = _poisson(others + rest)
         charges = self._charge(depth, tail.shape[1], known.shape[1])
         sizes, costs = np.empty(known.shape[0], np.int64), np.empty(known.shape[0])
         room = np.empty((depth + 1, depth + tail.shape[1])), np.empty(depth + 1)

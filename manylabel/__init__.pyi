@@ -30,6 +30,7 @@ from .label_tree import LabelTree as LabelTree
 from .model_selection import Calibrated as Calibrated
 from .model_selection import LeastCost as LeastCost
 from .model_selection import Thresholds as Thresholds
+from .model_selection import stratified_split as stratified_split
 from .online import CSDPP as CSDPP
 from .online import OnlineBinaryRelevance as OnlineBinaryRelevance
 from .online import OnlineCompressedSensing as OnlineCompressedSensing

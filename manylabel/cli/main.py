@@ -19,6 +19,7 @@ from manylabel.cli.fit import fit
 from manylabel.cli.options import configurable
 from manylabel.cli.predict import predict
 from manylabel.cli.process import Interrupts, defer
+from manylabel.cli.split import split
 from manylabel.cli.start import INTERRUPTED
 from manylabel.cli.stream import stream
 from manylabel.cli.thresholds import thresholds
@@ -37,7 +38,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 VERBS = (
-    *(demo, describe, convert, fit, predict, evaluate, explain, thresholds),
+    *(demo, describe, split, convert, fit, predict, evaluate, explain, thresholds),
     *(stream, warmup),
 )
 for verb in VERBS:

@@ -3,5 +3,6 @@
 from manylabel.model_selection.calibrated import Calibrated
 from manylabel.model_selection.classifier import Thresholds
 from manylabel.model_selection.decisions import LeastCost
+from manylabel.model_selection.stratification import stratified_split
 
-__all__ = ["Calibrated", "LeastCost", "Thresholds"]
+__all__ = ["Calibrated", "LeastCost", "Thresholds", "stratified_split"]

@@ -16,8 +16,8 @@ from manylabel.cli.inputs import DataFile
 from manylabel.cli.main import run
 
 VERBS = (
-    *("demo", "describe", "convert", "fit", "predict", "evaluate", "explain"),
-    *("stream", "warmup"),
+    *("demo", "describe", "split", "convert", "fit", "predict", "evaluate"),
+    *("explain", "stream", "warmup"),
 )
 
 

@@ -1,0 +1,118 @@
+"""Rows to learn and rows to judge by, with the share of every label on both sides."""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from manylabel import _validation
+from manylabel._kernels import stratification
+from manylabel._typing import CSR, Array, Ints, MatrixLike, RandomState
+
+
+class StratifiedSplit(NamedTuple):
+    """Rows to learn and rows to judge by, and how well labels are spread.
+
+    Attributes
+    ----------
+    train, test : ndarray
+        Rows, in the order of the data.
+    n_both : int
+        Labels that both sides have.
+    n_possible : int
+        Labels of two rows or more, which both sides could have.
+    deviation : float
+        How far the share of a label's rows in ``test`` is from ``test_size``, mean over
+        labels of ten rows or more; NaN if there are none.
+    """
+
+    train: Ints
+    test: Ints
+    n_both: int
+    n_possible: int
+    deviation: float
+
+
+FREQUENT = 10  # rows of a label whose share is told
+
+
+def stratified_split(
+    Y: MatrixLike, *, test_size: float = 0.2, random_state: RandomState = 0
+) -> StratifiedSplit:
+    """Split rows so that each label has its share on both sides.
+
+    Labels take turns, the rarest first, and send their rows where they are needed more
+    (iterative stratification [1]_, in one pass over the labels). A label of two rows or
+    more is wanted on both sides.
+
+    Parameters
+    ----------
+    Y : array or sparse array of shape (n_rows, n_labels)
+        Labels, 0/1.
+    test_size : float, default=0.2
+        Share of the rows to judge by, in (0, 1).
+    random_state : int, Generator, RandomState or None, default=0
+        Seeds the order of the rows.
+
+    Returns
+    -------
+    StratifiedSplit
+        ``train`` and ``test``, and how well it went.
+
+    References
+    ----------
+    .. [1] Sechidis, Tsoumakas & Vlahavas, "On the stratification of multi-label data",
+       ECML PKDD 2011.
+
+    Examples
+    --------
+    >>> from manylabel import make_corpus
+    >>> corpus = make_corpus(n_rows=500, n_labels=40, random_state=0)
+    >>> split = stratified_split(corpus.Y, test_size=0.3)
+    >>> len(split.train), len(split.test), round(split.deviation, 2)
+    (350, 150, 0.01)
+    """
+    labels = _validation.labels(Y)
+    share = float(_validation.number(test_size, "test_size", above=0))
+    n_test = round(share * labels.shape[0])
+    if not 0 < n_test < labels.shape[0]:
+        raise ValueError(
+            f"test_size must leave rows on both sides of {labels.shape[0]} rows. "
+            f"Got {test_size}."
+        )
+    side = _part(labels, share, n_test, random_state)
+    test, train = np.flatnonzero(side == 1), np.flatnonzero(side == 0)
+    return StratifiedSplit(train, test, *_judge(labels, side, share))
+
+
+def _part(Y: CSR, share: float, n_test: int, random_state: RandomState) -> Array:
+    """Return the side of each row: 1 to judge by, 0 to learn."""
+    rng = random_state
+    if not isinstance(rng, np.random.Generator):
+        rng = np.random.default_rng(check_random_state(rng).randint(2**31))
+    mixed = rng.permutation(Y.shape[0])
+    by_label = Y[mixed].tocsc()
+    counts = np.diff(by_label.indptr)
+    need = counts[:, None] * np.array([1 - share, share])
+    need[counts > 1] = np.maximum(need[counts > 1], 1.0)
+    room = np.array([Y.shape[0] - n_test, n_test])
+    order, side = np.argsort(counts, kind="stable"), np.full(Y.shape[0], -1, np.int8)
+    shuffled = Y[mixed]
+    stratification.part_rows(
+        *(shuffled.indptr, shuffled.indices, by_label.indptr, by_label.indices),
+        *(order, need, room, side),
+    )
+    out = np.empty_like(side)
+    out[mixed] = side
+    return out
+
+
+def _judge(Y: CSR, side: Array, share: float) -> tuple[int, int, float]:
+    """Return how many labels both sides have, could have, and the mean deviation."""
+    counts = np.bincount(Y.indices, minlength=Y.shape[1])
+    there = np.bincount(Y.indices, np.repeat(side, np.diff(Y.indptr)), Y.shape[1])
+    n_both = np.count_nonzero((there > 0) & (there < counts))
+    frequent = counts >= FREQUENT
+    gaps = np.abs(there[frequent] / counts[frequent] - share)
+    deviation = float(gaps.mean()) if len(gaps) else float("nan")
+    return int(n_both), int(np.count_nonzero(counts > 1)), deviation

@@ -167,8 +167,9 @@ def evaluate(
     -------
     Report
         Fractions by name: ``P@k``, ``nDCG@k``, ``recall@k``, ``F1@k``, ``coverage@k``,
-        with propensities ``PSP@k`` and ``PSnDCG@k``, and for 0/1 predictions the name
-        of each cost, ``micro-F1`` and ``macro-F1``.
+        ``macro-P@k``, ``macro-R@k``, ``macro-F1@k``, with propensities ``PSP@k`` and
+        ``PSnDCG@k``, and for 0/1 predictions the name of each cost, ``micro-F1`` and
+        ``macro-F1``.
 
     Examples
     --------

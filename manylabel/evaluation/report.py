@@ -39,6 +39,9 @@ class Report(Mapping[str, float]):
     recall     75.00
     F1         83.33
     coverage   66.67
+    macro-P    66.67
+    macro-R    66.67
+    macro-F1   66.67
     """
 
     def __init__(self, figures: Mapping[str, Figure]) -> None:

@@ -7,6 +7,14 @@ Examples
 0.5
 """
 
+from manylabel.metrics.macro import (
+    MacroF1AtK,
+    MacroPrecisionAtK,
+    MacroRecallAtK,
+    macro_f1_at_k,
+    macro_precision_at_k,
+    macro_recall_at_k,
+)
 from manylabel.metrics.metric import Metric
 from manylabel.metrics.propensity import PSNDCGAtK, PSPAtK, psndcg_at_k, psp_at_k
 from manylabel.metrics.ranking import (
@@ -35,6 +43,9 @@ __all__ = [
     "CoverageAtK",
     "F1AtK",
     "MacroF1",
+    "MacroF1AtK",
+    "MacroPrecisionAtK",
+    "MacroRecallAtK",
     "MeanCost",
     "Metric",
     "MicroF1",
@@ -47,6 +58,9 @@ __all__ = [
     "coverage_at_k",
     "f1_at_k",
     "macro_f1",
+    "macro_f1_at_k",
+    "macro_precision_at_k",
+    "macro_recall_at_k",
     "mean_cost",
     "micro_f1",
     "ndcg_at_k",

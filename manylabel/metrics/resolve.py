@@ -2,6 +2,11 @@
 
 from typing import Any
 
+from manylabel.metrics.macro import (
+    MacroF1AtK,
+    MacroPrecisionAtK,
+    MacroRecallAtK,
+)
 from manylabel.metrics.propensity import PropensityMetric, PSNDCGAtK, PSPAtK
 from manylabel.metrics.ranking import (
     CoverageAtK,
@@ -12,7 +17,10 @@ from manylabel.metrics.ranking import (
     RecallAtK,
 )
 
-PLAIN = (PrecisionAtK, NDCGAtK, RecallAtK, F1AtK, CoverageAtK)
+PLAIN: tuple[type[RankingMetric], ...] = (
+    *(PrecisionAtK, NDCGAtK, RecallAtK, F1AtK, CoverageAtK),
+    *(MacroPrecisionAtK, MacroRecallAtK, MacroF1AtK),
+)
 SCORED = (PSPAtK, PSNDCGAtK)
 KINDS: dict[str, type[RankingMetric]] = {kind.symbol: kind for kind in PLAIN + SCORED}
 
@@ -23,8 +31,8 @@ def as_metric(name: Any, propensity: Any = 1.0) -> RankingMetric:
     Parameters
     ----------
     name : str
-        ``P``, ``nDCG``, ``recall``, ``F1``, ``coverage``, ``PSP`` or ``PSnDCG``, an
-        ``@`` and the ranking depth.
+        ``P``, ``nDCG``, ``recall``, ``F1``, ``coverage``, ``macro-P``, ``macro-R``,
+        ``macro-F1``, ``PSP`` or ``PSnDCG``, an ``@`` and the ranking depth.
     propensity : Propensity, array of shape (n_labels,) or float, default=1.0
         Probability that a true label is recorded, for the last two.
 

@@ -20,6 +20,9 @@ FUNCTIONS = {
     "recall": metrics.recall_at_k,
     "F1": metrics.f1_at_k,
     "coverage": metrics.coverage_at_k,
+    "macro-P": metrics.macro_precision_at_k,
+    "macro-R": metrics.macro_recall_at_k,
+    "macro-F1": metrics.macro_f1_at_k,
     "PSP": metrics.psp_at_k,
     "PSnDCG": metrics.psndcg_at_k,
 }

@@ -67,6 +67,34 @@ def coverage(Y, tops, p, k):
     return len(found) / max(Y.any(axis=0).sum(), 1)
 
 
+def by_label(figure):
+    """Return the mean over labels of a figure: of hits, rows given, rows that have."""
+
+    def reference(Y, tops, p, k):
+        given = np.array([np.isin(np.arange(Y.shape[1]), t) for t in tops])
+        given = given.reshape(Y.shape)
+        counts = ((given & (Y > 0)).sum(0), given.sum(0), Y.sum(0))
+        return np.mean([figure(*c) for c in zip(*counts, strict=True)])
+
+    reference.__name__ = figure.__name__
+    return reference
+
+
+@by_label
+def macro_precision(hits, given, true):
+    return hits / given if given else 0.0
+
+
+@by_label
+def macro_recall(hits, given, true):
+    return hits / true if true else 0.0
+
+
+@by_label
+def macro_f1(hits, given, true):
+    return 2 * hits / (given + true) if given + true else 0.0
+
+
 def best(y, p, k):
     return np.sort(y / p)[::-1][: min(k, y.sum())]
 
@@ -92,6 +120,9 @@ CASES = [
     (metrics.f1_at_k, metrics.F1AtK, f1),
     (metrics.ndcg_at_k, metrics.NDCGAtK, ndcg),
     (metrics.coverage_at_k, metrics.CoverageAtK, coverage),
+    (metrics.macro_precision_at_k, metrics.MacroPrecisionAtK, macro_precision),
+    (metrics.macro_recall_at_k, metrics.MacroRecallAtK, macro_recall),
+    (metrics.macro_f1_at_k, metrics.MacroF1AtK, macro_f1),
     (metrics.psp_at_k, metrics.PSPAtK, psp),
     (metrics.psndcg_at_k, metrics.PSNDCGAtK, psndcg),
 ]

@@ -38,6 +38,7 @@ def _learners() -> dict[str, Any]:
     small = {
         "Blend": ml.Blend([ml.OneVsRest(), ml.PfastreXML(n_estimators=2)]),
         "Calibrated": ml.Calibrated(ml.OneVsRest()),
+        "MacroAtK": ml.MacroAtK(ml.OneVsRest()),
         "Thresholds": ml.Thresholds(ml.OneVsRest()),
         "FastXML": ml.FastXML(n_estimators=2),
         "PfastXML": ml.PfastXML(n_estimators=2),

@@ -29,6 +29,7 @@ from .evaluation import write_tree_html as write_tree_html
 from .label_tree import LabelTree as LabelTree
 from .model_selection import Calibrated as Calibrated
 from .model_selection import LeastCost as LeastCost
+from .model_selection import MacroAtK as MacroAtK
 from .model_selection import Thresholds as Thresholds
 from .model_selection import stratified_split as stratified_split
 from .online import CSDPP as CSDPP

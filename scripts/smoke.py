@@ -20,6 +20,7 @@ TAGS = [["drink"], ["drink"], ["food"], ["drink", "food"]] * 10
 SMALL = {
     "Blend": manylabel.Blend([manylabel.OneVsRest(), manylabel.PfastreXML()]),
     "Calibrated": manylabel.Calibrated(manylabel.OneVsRest()),
+    "MacroAtK": manylabel.MacroAtK(manylabel.OneVsRest()),
     "Thresholds": manylabel.Thresholds(manylabel.OneVsRest()),
 }
 

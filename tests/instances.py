@@ -8,6 +8,7 @@ from manylabel.base import MultiLabelClassifier
 # In place of defaults that take long to fit.
 SMALL = {
     "Calibrated": manylabel.Calibrated(manylabel.OneVsRest()),
+    "MacroAtK": manylabel.MacroAtK(manylabel.OneVsRest()),
     "Thresholds": manylabel.Thresholds(manylabel.OneVsRest()),
     "Blend": manylabel.Blend(
         [manylabel.OneVsRest(), manylabel.PfastreXML(n_estimators=4)]

@@ -3,6 +3,7 @@
 from manylabel.model_selection.calibrated import Calibrated
 from manylabel.model_selection.classifier import Thresholds
 from manylabel.model_selection.decisions import LeastCost
+from manylabel.model_selection.macro import MacroAtK
 from manylabel.model_selection.stratification import stratified_split
 
-__all__ = ["Calibrated", "LeastCost", "Thresholds", "stratified_split"]
+__all__ = ["Calibrated", "LeastCost", "MacroAtK", "Thresholds", "stratified_split"]

@@ -131,7 +131,11 @@ class Calibrated(BatchClassifier):
         self.curves_ = Curves.fit(best.data, best.indices, worth, counts, self.method)
         missed = gain[Y[held].indices].sum() - worth.sum()
         self.n_unlisted_ = max(0.0, float(missed / len(held)))
+        self._tell(self._probable(best), Y, gain)
         self.estimator_ = clone(self.estimator).fit(X, Y)
+
+    def _tell(self, proba: CSR, Y: CSR, gain: Floats) -> None:
+        """Learn more from the probabilities of rows held out."""
 
     def _probable(self, found: CSR) -> CSR:
         found.data = self.curves_.apply(found.data, found.indices)

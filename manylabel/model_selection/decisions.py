@@ -39,10 +39,10 @@ class LeastCost:
 
     Examples
     --------
-    >>> proba = [[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]]
+    >>> proba = [[0.9, 0.45, 0.1], [0.4, 0.3, 0.1]]
     >>> LeastCost("f1").decide(proba).toarray()
     array([[1, 1, 0],
-           [1, 0, 0]])
+           [1, 1, 0]])
     >>> LeastCost("hamming").decide(proba).toarray()
     array([[1, 0, 0],
            [0, 0, 0]])

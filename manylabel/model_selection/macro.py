@@ -174,27 +174,28 @@ class MacroAtK(Calibrated):
     def _ranked(self, X: CSR) -> CSR:
         """Return candidates with what each adds to the measure."""
         found = self._candidates(X)
-        found.data = self.slope_[found.indices] * found.data
-        found.data += self.offset_[found.indices]
+        gains = self.slope_[found.indices] * found.data + self.offset_[found.indices]
+        found.data = gains.astype(np.float32)
         return found
 
     def _scores(self, X: CSR) -> Array:
         found = self._ranked(X)
-        scores = np.full(found.shape, OTHERS)
+        scores: Array = np.full(found.shape, OTHERS, np.float32)
         rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
         scores[rows, found.indices] = found.data
         return scores
 
     def _topk(self, X: CSR, k: int) -> CSR:
         found, n_labels = self._ranked(X), len(self.classes_)
-        lists = Lists(found.indptr, found.indices, found.data.astype(np.float32))
+        lists = Lists(found.indptr, found.indices, found.data)
         return lists.best(
             k, np.ones(n_labels, np.bool_), np.full(2, OTHERS, np.float32)
         )
 
     def _labels(self, X: CSR) -> CSR:
         found = self._topk(X, int(self.k))
-        found.data = np.ones_like(found.data)
+        found.data = (found.data > OTHERS).astype(np.int64)
+        found.eliminate_zeros()
         return found
 
     def _check_parameters(self) -> None:

@@ -48,8 +48,8 @@ class CPLST(LinearCode):
     loses and what the regression misses, for reg = 0. The paper regularises the hat
     matrix by 0.1 and does not scale the rows; rows of unit length and 1 rank better on
     rows held out. A label that no row had ranks last. The weights of all labels are
-    held while fitting, so these are at most 10,000, and n_features x n_labels is bounded
-    by the memory: beyond, use :class:`~manylabel.LEML`.
+    held while fitting, so these are at most 10,000, and n_features x n_labels is
+    bounded by the memory: beyond, use :class:`~manylabel.LEML`.
 
     References
     ----------

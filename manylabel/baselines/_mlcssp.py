@@ -26,8 +26,8 @@ class MLCSSP(LinearCode):
     With V the leading right singular vectors of Y, as many as there are labels to
     choose, label l is drawn with a probability proportional to its leverage
     ``|V[l]|^2``, without repetition [1]_. Only the chosen columns C of Y are learnt;
-    all are predicted by pinv(C) Y, least squares of Y on them. A label is predicted when its
-    part of that is above one half.
+    all are predicted by pinv(C) Y, least squares of Y on them. A label is predicted
+    when its part of that is above one half.
 
     Parameters
     ----------

@@ -1,6 +1,8 @@
 """Ridge regression from sparse rows to many targets."""
 
 import warnings
+from itertools import pairwise
+from typing import Any
 
 import joblib
 import numpy as np
@@ -30,6 +32,7 @@ class Products:
     """
 
     def __init__(self, rows: CSR, n_jobs: int | None = None) -> None:
+        self.squares = rows.power(2).sum(axis=0)[:, np.newaxis]  # of each column
         self._n_jobs = n_jobs
         self._rows, self._columns = self._cut(rows), self._cut(rows.T.tocsr())
 
@@ -44,7 +47,7 @@ class Products:
     def _cut(self, matrix: CSR) -> list[CSR]:
         n_parts = max(1, min(joblib.effective_n_jobs(self._n_jobs), matrix.shape[0]))
         edges = np.linspace(0, matrix.shape[0], n_parts + 1).astype(int)
-        return [matrix[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        return [matrix[a:b] for a, b in pairwise(edges)]
 
     def _multiply(self, parts: list[CSR], dense: Floats) -> Floats:
         found = parallel.run(_multiplied, [(p, dense) for p in parts], self._n_jobs)
@@ -107,9 +110,8 @@ def _solved(square: Floats, targets: Floats) -> Floats:
 
 def _approach(rows: CSR, moments: Floats, reg: float, n_jobs: int | None) -> Floats:
     products = Products(rows)
-    scale = rows.power(2).sum(axis=0)[:, np.newaxis] + reg
     tasks = [
-        (products, moments[:, first : first + TARGETS_AT_ONCE], reg, scale)
+        (products, moments[:, first : first + TARGETS_AT_ONCE], reg)
         for first in range(0, moments.shape[1], TARGETS_AT_ONCE)
     ]
     found = parallel.run(_approach_some, tasks, n_jobs)
@@ -124,17 +126,17 @@ def _approach(rows: CSR, moments: Floats, reg: float, n_jobs: int | None) -> Flo
 
 
 def _approach_some(
-    products: Products, moments: Floats, reg: float, scale: Floats
+    products: Products, moments: Floats, reg: float
 ) -> tuple[Floats, bool]:
     return conjugate.descend(
         lambda weights: products.turned(products.times(weights)) + reg * weights,
-        *(moments, np.zeros_like(moments), scale),
+        *(moments, np.zeros_like(moments), products.squares + reg),
         max_iter=MAX_STEPS,
         tol=TOL,
     )
 
 
-def _dense(matrix: Floats | CSR) -> Floats:
+def _dense(matrix: Any) -> Floats:
     dense: Floats = matrix.toarray() if sp.issparse(matrix) else matrix
     return dense
 

@@ -73,7 +73,7 @@ def test_too_many_labels_are_refused(monkeypatch):
     X, Y = draw(0)
     model = PLST().fit(X, Y[:, :2])
     monkeypatch.setattr("manylabel.baselines._label_code.MAX_LABELS", 3)
-    with pytest.raises(ValueError, match="at most 3 labels. Got 6: use CSDPP"):
+    with pytest.raises(ValueError, match=r"at most 3 labels\. Got 6: use CSDPP"):
         model.fit(X, Y)
     assert model.predict(X).shape == (30, 2)
 

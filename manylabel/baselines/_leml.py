@@ -249,5 +249,5 @@ def _solve_some(weights: CSR, codes: Floats, square: Floats, moments: Floats) ->
     observed.add_squares(
         *(weights.indptr, weights.indices, weights.data), codes, squares
     )
-    solved: Floats = np.linalg.solve(squares, moments[:, :, np.newaxis])[:, :, 0]
-    return solved
+    solved = np.linalg.solve(squares, moments[:, :, np.newaxis])
+    return np.asarray(solved[:, :, 0], np.float64)

@@ -72,6 +72,19 @@ def test_threads_do_not_change_a_product(n_jobs):
     assert_array_equal(products.times(weights), X @ weights)
 
 
+def test_as_many_steps_as_unknowns_are_enough():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(12, 12))
+    square, scale = A @ A.T + np.eye(12), rng.random((6, 2)) + 0.5
+    wanted = rng.normal(size=(6, 2))
+
+    def apply(W):
+        return (square @ W.ravel()).reshape(6, 2)
+
+    found, _ = conjugate.descend(apply, apply(wanted), wanted * 0, scale, max_iter=12)
+    assert_allclose(found, wanted, atol=1e-8)
+
+
 def test_nothing_to_do_takes_no_step():
     zeros = np.zeros((3, 2))
     found, converged = conjugate.descend(

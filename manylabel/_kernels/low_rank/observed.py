@@ -4,6 +4,8 @@
 ``weight`` of an entry stands where its column does.
 """
 
+import numpy as np
+
 from manylabel._kernels._jit import kernel
 from manylabel._kernels.csr import stretch
 
@@ -13,20 +15,25 @@ def add_products(indptr, indices, weight, codes, factors, out):
     """Add to each row of ``out`` the sum of weight (code . factor) factor."""
     for i in range(out.shape[0]):
         for p in stretch(indptr, i):
-            product = 0.0
-            for a in range(codes.shape[1]):
-                product += codes[i, a] * factors[indices[p], a]
+            factor, product = factors[np.uintp(indices[p])], 0.0
+            for a in range(factor.shape[0]):
+                product += codes[i, a] * factor[a]
             product *= weight[p]
-            for a in range(codes.shape[1]):
-                out[i, a] += product * factors[indices[p], a]
+            for a in range(factor.shape[0]):
+                out[i, a] += product * factor[a]
 
 
 @kernel
 def add_squares(indptr, indices, weight, factors, out):
     """Add to each square of ``out`` the sum of weight factor factor' of a row."""
     for i in range(out.shape[0]):
+        square = out[i]
         for p in stretch(indptr, i):
-            for a in range(factors.shape[1]):
-                value = weight[p] * factors[indices[p], a]
-                for b in range(factors.shape[1]):
-                    out[i, a, b] += value * factors[indices[p], b]
+            factor = factors[np.uintp(indices[p])]
+            for a in range(factor.shape[0]):
+                value, line = weight[p] * factor[a], square[a]
+                for b in range(a + 1):
+                    line[b] += value * factor[b]
+        for a in range(square.shape[0]):  # what was there is symmetric too
+            for b in range(a):
+                square[b, a] = square[a, b]

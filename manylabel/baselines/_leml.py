@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import joblib
 import numpy as np
@@ -15,6 +15,7 @@ from manylabel._docstrings import described_like
 from manylabel._kernels.low_rank import observed
 from manylabel._typing import CSR, Floats, MatrixLike, RandomState
 from manylabel.baselines._label_code import LabelCode, LinearCode
+from manylabel.persistence.records import Number
 from manylabel.solvers import conjugate
 from manylabel.solvers.ridge import Products
 
@@ -57,8 +58,11 @@ class LEML(LinearCode):
         labels.
     l2_regularization : float, default=2.0
         Weight reg of the squared lengths of both parts.
-    max_iter : int, default=10
-        How often both parts are learnt.
+    max_iter : int, default=20
+        How often both parts are learnt, at most.
+    tol : float, default=0.001
+        They are done when a turn lowers the objective by less than this share of what
+        the labels lower it by in all.
     missing_weight : float, default=1.0
         Weight c in [0, 1] of what is not observed. Observed are the ones of ``Y``, and
         zeros that a sparse ``Y`` stores: labels that are known not to be there. Any
@@ -76,6 +80,8 @@ class LEML(LinearCode):
         H', a vector h_l in each column.
     coef_ : ndarray of shape (n_features + 1, n_components)
         W, the intercepts last.
+    n_iter_ : int
+        How often the labels' part was learnt.
 
     Notes
     -----
@@ -110,12 +116,15 @@ class LEML(LinearCode):
     array([[0, 1]])
     """
 
+    n_iter_: Annotated[int, Number(least=1, whole=True)]
+
     def __init__(
         self,
         *,
         n_components: float = 200,
         l2_regularization: float = 2.0,
-        max_iter: int = 10,
+        max_iter: int = 20,
+        tol: float = 1e-3,
         missing_weight: float = 1.0,
         propensity: Any = None,
         normalize: bool = True,
@@ -126,6 +135,7 @@ class LEML(LinearCode):
         self.n_components = n_components
         self.l2_regularization = l2_regularization
         self.max_iter = max_iter
+        self.tol = tol
         self.missing_weight = missing_weight
         self.propensity = propensity
         self.normalize = normalize
@@ -159,6 +169,7 @@ class LEML(LinearCode):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
+        _validation.number(self.tol, "tol", least=0)
         check_scalar(self.missing_weight, "missing_weight", Real, min_val=0, max_val=1)
 
     def _entries(self, ones: CSR, Y: MatrixLike) -> Entries:
@@ -186,8 +197,17 @@ class LEML(LinearCode):
         size = _validation.code_size(self.n_components, n_labels)
         rng = np.random.default_rng(parallel.spawn_seeds(self.random_state, 1)[0])
         coef = rng.standard_normal((len(products.squares), size)) / np.sqrt(size)
-        for _ in range(self.max_iter):
-            factors = self._solve_labels(products.times(coef), entries)
+        reg, before = float(self.l2_regularization), np.inf
+        for turn in range(1, self.max_iter + 1):
+            self.n_iter_ = turn
+            codes = products.times(coef)
+            factors = self._solve_labels(codes, entries)
+            # What is best for the labels lowers the loss by half of this product.
+            gain = np.vdot(entries.targets @ factors, codes)
+            now = (reg * np.vdot(coef, coef) - gain) / 2
+            if before - now <= self.tol * abs(now):
+                break
+            before = now
             coef, factors = self._step_features(products, coef, factors, entries)
         self.coef_ = np.ascontiguousarray(coef)
         self.components_ = np.ascontiguousarray(factors.T)

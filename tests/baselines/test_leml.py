@@ -58,14 +58,22 @@ def test_both_parts_are_where_the_loss_is_flat(seed, size, missing_weight, biase
         propensity=propensity,
         l2_regularization=0.5,
         max_iter=300,
+        tol=0,
     ).fit(X, marks)
     for gradient in slopes(model, X, Y, known):
         assert np.abs(gradient).max() < 0.02
 
 
+def test_turns_end_when_they_gain_little():
+    X, Y = draw(0)
+    turns = [LEML(tol=tol).fit(X, Y).n_iter_ for tol in (10, 0.01, 0)]
+    assert turns[0] == 2  # the first has nothing to be compared with
+    assert turns[0] < turns[1] < turns[2] <= 20
+
+
 def test_full_rank_without_regularisation_is_least_squares():
     X, Y = draw(0)
-    model = LEML(l2_regularization=1e-6, max_iter=50).fit(X, Y)
+    model = LEML(l2_regularization=1e-6, max_iter=50, tol=0).fit(X, Y)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     rows = np.column_stack([unit, np.ones(len(X))])
     expected = rows @ np.linalg.lstsq(rows, Y, rcond=None)[0] - 0.5
@@ -171,6 +179,7 @@ def test_no_labels_at_all_are_learnt():
     [
         ({"missing_weight": 0}, "missing_weight must be above 0 unless Y is sparse"),
         ({"missing_weight": 1.5}, "missing_weight == 1.5, must be <= 1"),
+        ({"tol": -1}, "tol == -1, must be >= 0"),
         ({"max_iter": 0}, "max_iter == 0, must be >= 1"),
         ({"l2_regularization": 0}, "l2_regularization == 0, must be > 0"),
         ({"propensity": 1e-7}, "propensity must be at least 1e-06"),

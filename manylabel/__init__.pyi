@@ -1,7 +1,11 @@
 from . import losses as losses
 from . import metrics as metrics
 from ._version import __version__ as __version__
+from .baselines import CPLST as CPLST
+from .baselines import LEML as LEML
+from .baselines import MLCSSP as MLCSSP
 from .baselines import PLST as PLST
+from .baselines import CompressedSensing as CompressedSensing
 from .baselines import LabelPowerset as LabelPowerset
 from .baselines import OneVsRest as OneVsRest
 from .baselines import Popularity as Popularity

@@ -85,6 +85,17 @@ def labels(
     return result.astype(np.float32)
 
 
+def stored_zeros(Y: Any) -> CSR:
+    """Return ones where a sparse ``Y``, already checked, stores zeros; else none."""
+    if not sp.issparse(Y):
+        return sp.csr_array(np.shape(Y), dtype=np.float64)
+    stored = _canonical(Y, np.float64)
+    zeros = stored.copy()
+    zeros.data = (stored.data == 0).astype(np.float64)
+    zeros.eliminate_zeros()
+    return zeros
+
+
 def row(entries: Mapping[int, float], width: int, name: str) -> CSR:
     """Return one row, given as a mapping of columns to values, as a CSR array."""
     if not isinstance(entries, Mapping):

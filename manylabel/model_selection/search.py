@@ -18,6 +18,7 @@ COSTS = (0.1, 0.3, 1.0, 3.0, 10.0)
 FOREST = {"C": ("auto", 0.5, 4.0), "leaf_size": (10, 30)}
 TREE = {"C": (0.3, 1.0, 3.0), "budget": (10, 20, 50)}
 CODE = {"n_components": (0.1, 0.25, 0.5)}
+RANK = {"n_components": (50, 200, 500)}
 RIDGE = {"l2_regularization": (0.1, 1.0, 10.0)}
 GRADIENT = {"eta0": (0.3, 1.0, 3.0)}
 # By class; what depends on a learner's parameters is added to it.
@@ -25,6 +26,10 @@ GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "OneVsRest": {"C": COSTS},
     "LabelPowerset": {"C": COSTS},
     "PLST": CODE | RIDGE,
+    "CPLST": RANK | RIDGE,
+    "CompressedSensing": RANK | RIDGE,
+    "MLCSSP": RANK | RIDGE,
+    "LEML": RANK | {"l2_regularization": (0.5, 2.0, 8.0)},
     "LabelTree": {"C": (0.3, 1.0, 3.0)},
     "FastXML": FOREST,
     "PfastXML": FOREST,

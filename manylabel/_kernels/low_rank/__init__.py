@@ -1,0 +1,1 @@
+"""Labels as products of two thin matrices."""

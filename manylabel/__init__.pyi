@@ -2,6 +2,7 @@ from . import losses as losses
 from . import metrics as metrics
 from ._version import __version__ as __version__
 from .baselines import PLST as PLST
+from .baselines import SLEEC as SLEEC
 from .baselines import LabelPowerset as LabelPowerset
 from .baselines import OneVsRest as OneVsRest
 from .baselines import Popularity as Popularity

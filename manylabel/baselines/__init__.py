@@ -4,5 +4,6 @@ from manylabel.baselines._label_powerset import LabelPowerset
 from manylabel.baselines._one_vs_rest import OneVsRest
 from manylabel.baselines._plst import PLST
 from manylabel.baselines._popularity import Popularity
+from manylabel.baselines._sleec import SLEEC
 
-__all__ = ["PLST", "LabelPowerset", "OneVsRest", "Popularity"]
+__all__ = ["PLST", "SLEEC", "LabelPowerset", "OneVsRest", "Popularity"]

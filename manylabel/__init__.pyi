@@ -3,8 +3,10 @@ from . import metrics as metrics
 from ._version import __version__ as __version__
 from .baselines import PLST as PLST
 from .baselines import SLEEC as SLEEC
+from .baselines import WSABIE as WSABIE
 from .baselines import LabelPowerset as LabelPowerset
 from .baselines import OneVsRest as OneVsRest
+from .baselines import PDSparse as PDSparse
 from .baselines import Popularity as Popularity
 from .blend import Blend as Blend
 from .budget import FGM as FGM

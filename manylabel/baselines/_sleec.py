@@ -96,7 +96,7 @@ class SLEEC(BatchClassifier):
         Rows, with the row itself, whose likeness by labels the code of a row keeps.
     n_neighbors : int, default=25
         Training rows that vote for the labels of a row, for each learner.
-    max_iter : int, default=15
+    n_iter : int, default=15
         Steps of singular value projection.
     l2_regularization : float, default=2.0
         Weight of the squared length of the solution of ridge regression.
@@ -149,7 +149,7 @@ class SLEEC(BatchClassifier):
         n_components: int = 100,
         n_label_neighbors: int = 15,
         n_neighbors: int = 25,
-        max_iter: int = 15,
+        n_iter: int = 15,
         l2_regularization: float = 2.0,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
@@ -159,14 +159,14 @@ class SLEEC(BatchClassifier):
         self.n_components = n_components
         self.n_label_neighbors = n_label_neighbors
         self.n_neighbors = n_neighbors
-        self.max_iter = max_iter
+        self.n_iter = n_iter
         self.l2_regularization = l2_regularization
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         counts = ["n_estimators", "n_components", "n_label_neighbors", "n_neighbors"]
-        counts += ["max_iter"] + ["n_clusters"] * (self.n_clusters is not None)
+        counts += ["n_iter"] + ["n_clusters"] * (self.n_clusters is not None)
         for name in counts:
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         _validation.number(self.l2_regularization, "l2_regularization", above=0)
@@ -193,7 +193,7 @@ class SLEEC(BatchClassifier):
     def _learn_part(self, X: CSR, Y: CSR, members: Ints, seed: int) -> Part:
         """Embed some rows by their labels, and learn to predict the codes."""
         size = min(int(self.n_components), Y.shape[0])
-        kept = int(self.n_label_neighbors), size, int(self.max_iter)
+        kept = int(self.n_label_neighbors), size, int(self.n_iter)
         codes = embed(Y[members], *kept, seed)
         some = _with_constant(X[members])
         features = np.unique(some.indices)

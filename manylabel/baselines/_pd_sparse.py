@@ -20,37 +20,42 @@ from manylabel.model_selection import thresholds
 from manylabel.persistence.records import Field, Finite, Matrix
 from manylabel.solvers import linear
 
-LOSSES = ("margin", "separable")
+LOSSES = ("separable", "margin")
 PASSES_PER_SEARCH = 5  # over the active rows of a label
 LABELS_PER_TASK = 64
+SHORTEST = 1e-6  # squared length of a row, which steps are divided by
 
 
 class PDSparse(BatchClassifier):
     """Linear classifiers of few weights, learnt by few dual variables.
 
-    With the scores z_l = w_l . x, the loss of a row is by how much the margin between
-    its worst label and the best one that it lacks is violated,
+    A label l has the score z_l = w_l . x and costs ``|w_l|^2 / 2 + l1_regularization *
+    |w_l|_1``. The separable loss, of PPD-Sparse [2]_, is a squared hinge of each label:
+    only rows within the margin have dual variables, and they are looked for by the few
+    features that a label uses. That of PD-Sparse [1]_ is by how much the margin between
+    a row's worst label and the best one that it lacks is violated,
 
         max(0, 1 + max over labels n it lacks of z_n - min over its labels p of z_p),
 
-    and ``|w|^2 / 2 + l1_regularization * |w|_1`` is added for each label. The dual is
-    solved row by row, over the labels of the row and those that have violated its
-    margin, the worst of which is looked for at each visit [1]_. Or every label has a
-    squared hinge loss of its own, and rows are looked for in place of labels [2]_.
+    and its dual is solved row by row, over the labels of the row and those that have
+    violated its margin, the worst of which is looked for at each visit.
 
     Parameters
     ----------
-    loss : {"margin", "separable"}, default="margin"
-        ``"margin"`` is PD-Sparse, ``"separable"`` is PPD-Sparse, one label at a time.
+    loss : {"separable", "margin"}, default="separable"
+        ``"separable"`` is PPD-Sparse, one label at a time; ``"margin"`` is PD-Sparse,
+        for which an ``l1_regularization`` of 0.01 is better.
     C : float, default=1.0
         Weight of the loss.
-    l1_regularization : float, default=0.01
+    l1_regularization : float, default=0.2
         Weight of the sum of absolute weights.
-    max_iter : int, default=20
-        Most passes: over the rows, or over the active rows of a label.
+    max_iter : int, default=100
+        Most passes: over the active rows of a label, or over all rows.
     tol : float, default=0.01
-        Good enough: no dual variable moved by more than this part of ``C`` in a pass,
-        or no projected gradient of a label is larger.
+        Good enough: no projected gradient of a label is larger; or, of ``"margin"``, no
+        dual variable moved by more than this part of ``C`` in a pass.
+    fit_intercept : bool, default=True
+        Add a constant feature, which ``l1_regularization`` leaves out.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores. Training by ``"margin"`` takes one.
     random_state : int, Generator, RandomState or None, default=0
@@ -70,14 +75,14 @@ class PDSparse(BatchClassifier):
 
     Notes
     -----
-    Rows are scaled to length 1 and have a constant feature, which ``l1_regularization``
-    leaves out.
+    Rows are scaled to length 1.
 
     ``loss="margin"`` ranks labels, and does not tell how many a row has: intercepts are
     shifted, all by the same, so that as many scores of the training rows are above 0 as
     these rows have labels. Scores of all labels are made to find the worst, in a dense
     array of ``n_features * n_labels`` numbers, which the paper keeps in hash tables;
-    ``loss="separable"`` holds one label at a time.
+    ``loss="separable"`` holds one label at a time. Where rows have many labels, the
+    worst of a row says little about the others, and the exact solution ranks badly.
 
     References
     ----------
@@ -100,11 +105,12 @@ class PDSparse(BatchClassifier):
     def __init__(
         self,
         *,
-        loss: str = "margin",
+        loss: str = "separable",
         C: float = 1.0,
-        l1_regularization: float = 0.01,
-        max_iter: int = 20,
+        l1_regularization: float = 0.2,
+        max_iter: int = 100,
         tol: float = 0.01,
+        fit_intercept: bool = True,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -113,6 +119,7 @@ class PDSparse(BatchClassifier):
         self.l1_regularization = l1_regularization
         self.max_iter = max_iter
         self.tol = tol
+        self.fit_intercept = fit_intercept
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -127,7 +134,7 @@ class PDSparse(BatchClassifier):
         rows = sp.csr_array((linear.unit_values(X), X.indices, X.indptr), X.shape)
         lengths = np.empty(X.shape[0])
         svm.squared_norms(rows.indptr, rows.data, lengths)
-        lengths = (lengths + 1).astype(np.float32)
+        lengths = np.maximum(lengths + self._bias(), SHORTEST).astype(np.float32)
         seen = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
         self.intercept_ = np.full(Y.shape[1], UNSEEN, np.float32)
         self.n_iter_ = np.zeros(Y.shape[1], np.int64)
@@ -171,7 +178,7 @@ class PDSparse(BatchClassifier):
             change = pd_sparse.margin_pass(*task, active, at_hand)
             n_iter += 1
         self.n_iter_[seen] = n_iter
-        self.intercept_[seen] = sums[-1]
+        self.intercept_[seen] = self._bias() * sums[-1]
         return sp.csr_array(_shrink(sums[:-1], float(self.l1_regularization)))
 
     def _learn_labels(self, X: CSR, Y: CSR, lengths: Singles, seen: Ints) -> Any:
@@ -211,13 +218,17 @@ class PDSparse(BatchClassifier):
             own = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
             task = rows, columns, own, lengths, self._penalty(), limits, seed.copy()
             n_iter[n] = separable.solve(*task, at_hand)
-            intercept[n] = at_hand.sums[-1]
+            intercept[n] = self._bias() * at_hand.sums[-1]
             kept = _shrink(at_hand.sums[:-1, None], float(self.l1_regularization))
             weights.append(sp.csc_array(kept))
         return sp.hstack(weights, format="csc"), intercept, n_iter
 
-    def _penalty(self) -> tuple[np.float32, np.float32]:
-        return np.float32(self.C), np.float32(self.l1_regularization)
+    def _penalty(self) -> tuple[np.float32, ...]:
+        given = self.C, self.l1_regularization, self._bias()
+        return tuple(map(np.float32, given))
+
+    def _bias(self) -> float:
+        return float(bool(self.fit_intercept))
 
     def _scores(self, X: CSR) -> Array:
         out = np.empty((X.shape[0], len(self.classes_)), np.float32)

@@ -43,29 +43,29 @@ class Margins(NamedTuple):
 def margin_pass(rows, labels, lengths, order, state, penalty, sums, active, at_hand):
     """Visit all rows in random order; return the largest change of a dual variable.
 
-    ``penalty`` has C and l1. A row takes the label it lacks that violates its margin
+    ``penalty`` has C, l1 and the value of the constant feature. A row takes the label it lacks that violates its margin
     most into its active set, and then the best step of its active dual variables.
     """
-    C, l1 = penalty
+    C, l1, bias = penalty
     largest = ZERO
     rng.shuffle(state, order, order.shape[0])
     for at in range(order.shape[0]):
         i = order[at]
         if labels.indptr[i] == labels.indptr[i + 1]:
             continue
-        _score(rows, i, l1, sums, at_hand.scores)
+        _score(rows, i, l1, bias, sums, at_hand.scores)
         _search(labels, i, active, at_hand)
-        change = _step(rows, labels, i, lengths[i], C, sums, active, at_hand)
+        change = _step(rows, labels, i, lengths[i], C, bias, sums, active, at_hand)
         largest = max(largest, change)
     return largest
 
 
 @inner
-def _score(rows, i, l1, sums, out):
+def _score(rows, i, l1, bias, sums, out):
     """Write the scores of all labels for a row."""
     n_labels, last = np.uintp(sums.shape[1]), sums.shape[0] - 1
     for label in range(n_labels):
-        out[label] = sums[last, label]
+        out[label] = bias * sums[last, label]
     for p in stretch(rows.indptr, i):
         j, value = rows.indices[p], rows.data[p]
         for label in range(n_labels):
@@ -95,7 +95,7 @@ def _search(labels, i, active, at_hand):
 
 
 @inner
-def _step(rows, labels, i, length, C, sums, active, at_hand):
+def _step(rows, labels, i, length, C, bias, sums, active, at_hand):
     """Move the active dual variables of a row to the minimum of the bound.
 
     Returns the largest change. What becomes 0 is active no more.
@@ -114,13 +114,13 @@ def _step(rows, labels, i, length, C, sums, active, at_hand):
         change = at_hand.up[k] - active.positive[start + k]
         largest = max(largest, abs(change))
         active.positive[start + k] = at_hand.up[k]
-        _add_row(rows, i, change, labels.indices[start + k], sums)
+        _add_row(rows, i, change, bias, labels.indices[start + k], sums)
     kept = 0
     for k in range(n):
         label, value = active.others[i, k], at_hand.down[k]
         change = active.negative[i, k] - value
         largest = max(largest, abs(change))
-        _add_row(rows, i, change, label, sums)
+        _add_row(rows, i, change, bias, label, sums)
         if value > ZERO:
             active.others[i, kept], active.negative[i, kept] = label, value
             kept += 1
@@ -129,12 +129,12 @@ def _step(rows, labels, i, length, C, sums, active, at_hand):
 
 
 @inner
-def _add_row(rows, i, change, label, sums):
+def _add_row(rows, i, change, bias, label, sums):
     if change == ZERO:
         return
     for p in stretch(rows.indptr, i):
         sums[rows.indices[p], label] += change * rows.data[p]
-    sums[sums.shape[0] - 1, label] += change
+    sums[sums.shape[0] - 1, label] += bias * change
 
 
 @inner

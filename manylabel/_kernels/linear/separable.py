@@ -37,8 +37,8 @@ class Label(NamedTuple):
 def solve(rows, columns, positives, lengths, penalty, limits, state, label):
     """Find u of a label, whose rows are ``positives``; return how many passes it took.
 
-    ``rows`` are in CSR, ``columns`` the same in CSC. ``penalty`` has C and l1,
-    ``limits`` the most passes, those between two searches, and the largest projected
+    ``rows`` are in CSR, ``columns`` the same in CSC. ``penalty`` has C, l1
+    and the value of the constant feature, ``limits`` the most passes, those between two searches, and the largest projected
     gradient that is good enough.
     """
     max_iter, n_passes, tol = limits
@@ -50,7 +50,7 @@ def solve(rows, columns, positives, lengths, penalty, limits, state, label):
         i = positives[p]
         label.side[i], label.is_active[i], label.rows[p] = ONE, True, i
     while done < max_iter:
-        n_new = _search(columns, penalty[1], n_active, tol, state, label)
+        n_new = _search(columns, penalty, n_active, tol, state, label)
         n_active += n_new
         turn, worst, largest = 0, np.inf, ZERO
         while turn < n_passes and worst > tol:
@@ -65,16 +65,17 @@ def solve(rows, columns, positives, lengths, penalty, limits, state, label):
 
 
 @inner
-def _search(columns, l1, n_active, tol, state, label):
+def _search(columns, penalty, n_active, tol, state, label):
     """Activate rows within the margin; return how many are new.
 
     At most as many as there are, so that a search takes no less than the visits; those
     that come first from a random row on.
     """
     sums, scores, n_rows = label.sums, label.scores, label.scores.shape[0]
+    _, l1, bias = penalty
     last = sums.shape[0] - 1
     for i in range(n_rows):
-        scores[i] = sums[last]
+        scores[i] = bias * sums[last]
     for j in range(last):
         weight = max(sums[j] - l1, ZERO) + min(sums[j] + l1, ZERO)
         if weight != ZERO:
@@ -92,12 +93,12 @@ def _search(columns, l1, n_active, tol, state, label):
 @inner
 def _visit(rows, lengths, penalty, n_active, state, label):
     """Take the best step for each active row; return the largest projected gradient."""
-    (C, l1), sums, largest = penalty, label.sums, ZERO
+    (C, l1, bias), sums, largest = penalty, label.sums, ZERO
     diagonal, last = ONE / (ONE + ONE) / C, sums.shape[0] - 1
     rng.shuffle(state, label.rows, n_active)
     for n in range(n_active):
         i = label.rows[n]
-        score, side, before = sums[last], label.side[i], label.dual[i]
+        score, side, before = bias * sums[last], label.side[i], label.dual[i]
         for p in stretch(rows.indptr, i):
             u = sums[rows.indices[p]]
             score += rows.data[p] * (max(u - l1, ZERO) + min(u + l1, ZERO))
@@ -109,7 +110,7 @@ def _visit(rows, lengths, penalty, n_active, state, label):
             label.dual[i], change = after, (after - before) * side
             for p in stretch(rows.indptr, i):
                 sums[rows.indices[p]] += change * rows.data[p]
-            sums[last] += change
+            sums[last] += bias * change
     return largest
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from manylabel import PDSparse, _validation
+from manylabel import PDSparse
 
 LOSSES = ("separable", "margin")
 EXACT = {"max_iter": 20_000, "tol": 1e-5}
@@ -178,6 +178,6 @@ def test_parameters_out_of_range_are_refused(settings, message):
 
 
 def test_margins_of_too_many_pairs_are_refused(monkeypatch):
-    monkeypatch.setattr(_validation, "MAX_BYTES", 59)
+    monkeypatch.setattr("manylabel._validation.MAX_BYTES", 59)
     with pytest.raises(ValueError, match='3 labels: use loss="separable"'):
         PDSparse(loss="margin").fit(*draw(0))

@@ -43,8 +43,9 @@ class Margins(NamedTuple):
 def margin_pass(rows, labels, lengths, order, state, penalty, sums, active, at_hand):
     """Visit all rows in random order; return the largest change of a dual variable.
 
-    ``penalty`` has C, l1 and the value of the constant feature. A row takes the label it lacks that violates its margin
-    most into its active set, and then the best step of its active dual variables.
+    ``penalty`` has C, l1 and the value of the constant feature. A row takes the label
+    it lacks that violates its margin most into its active set, and then the best step
+    of its active dual variables.
     """
     C, l1, bias = penalty
     largest = ZERO

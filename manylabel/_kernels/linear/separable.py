@@ -37,9 +37,9 @@ class Label(NamedTuple):
 def solve(rows, columns, positives, lengths, penalty, limits, state, label):
     """Find u of a label, whose rows are ``positives``; return how many passes it took.
 
-    ``rows`` are in CSR, ``columns`` the same in CSC. ``penalty`` has C, l1
-    and the value of the constant feature, ``limits`` the most passes, those between two searches, and the largest projected
-    gradient that is good enough.
+    ``rows`` are in CSR, ``columns`` the same in CSC. ``penalty`` has C, l1 and the
+    value of the constant feature, ``limits`` the most passes, those between two
+    searches, and the largest projected gradient that is good enough.
     """
     max_iter, n_passes, tol = limits
     label.sums[:] = ZERO

@@ -13,6 +13,7 @@ from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, RandomState, Singles
 from manylabel.base import BatchClassifier
+from manylabel.lists import Lists
 from manylabel.model_selection import thresholds
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.solvers import linear
@@ -113,15 +114,15 @@ class WSABIE(BatchClassifier):
             *(_start(rng, n, size) for n in (X.shape[1] + 1, n_labels)),
             *(np.zeros(n, np.float32) for n in (X.shape[1] + 1, n_labels)),
         )
-        at_hand = np.empty((2, size), np.float32)
-        row = warp.Row(*at_hand, np.zeros(n_labels, np.bool_))
+        code, gradient = np.empty((2, size), np.float32)
+        row = warp.Row(code, gradient, np.zeros(n_labels, np.bool_))
         rows = Rows(X.indptr, X.indices, linear.unit_values(X))
         order, state = np.arange(n_rows), seeds[1:]
         ranks = np.maximum(np.arange(n_labels + 1), 1)
-        harmonic = np.cumsum(1 / ranks).astype(np.float32) - 1  # 1 / 1 twice, so less 1
+        harmonic = np.cumsum(1 / ranks).astype(np.float32) - 1  # 1 stands there twice
         settings = np.float32(self.learning_rate), np.float32(self.max_norm)
+        labels = Rows(Y.indptr, Y.indices, Y.data)
         for _ in range(int(self.n_iter)):
-            labels = Rows(Y.indptr, Y.indices, Y.data)
             warp.learn_pass(
                 rows, labels, order, state, harmonic, settings, vectors, row
             )
@@ -133,7 +134,7 @@ class WSABIE(BatchClassifier):
     def _choose_threshold(self, X: CSR, Y: CSR) -> None:
         self.threshold_ = 0.0
         best = self.predict_topk(X, k=thresholds.DEPTH)
-        lists = thresholds.Lists(best.indptr, best.indices, best.data)
+        lists = Lists(best.indptr, best.indices, best.data)
         self.threshold_ = float(thresholds.matching_threshold(lists, Y.nnz))
 
     def _scores(self, X: CSR) -> Array:

@@ -20,7 +20,6 @@ ESTIMATORS = [
     and issubclass(thing, MultiLabelClassifier)
 ]
 ESTIMATORS.append(manylabel.OneVsRest(loss="log_loss"))
-ESTIMATORS.append(manylabel.PDSparse(loss="margin"))
 
 # What scikit-learn's checks feed or ask for, and the contract does not have.
 VECTOR = "feeds a vector of classes; Y is a matrix, a column for each label"

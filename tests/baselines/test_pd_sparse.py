@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from manylabel import PDSparse
+from manylabel.testing import CHECKS
 
 LOSSES = ("separable", "margin")
 EXACT = {"max_iter": 20_000, "tol": 1e-5}
@@ -126,6 +127,13 @@ def test_the_margin_problem_is_solved(seed, C, l1):
     W[-1] -= W[-1].mean()
     reached = primal(W, X, Y, "margin", C, l1)
     assert_allclose(reached, best_margin(X, Y, C, l1), rtol=5e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_margins_keep_the_laws(check):
+    if check.__name__ == "check_label_order_does_not_matter":
+        pytest.skip("of labels that violate a margin alike the first column is taken")
+    check(PDSparse(loss="margin"))
 
 
 @pytest.mark.parametrize("loss", LOSSES)

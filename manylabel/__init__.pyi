@@ -5,9 +5,12 @@ from .baselines import CPLST as CPLST
 from .baselines import LEML as LEML
 from .baselines import MLCSSP as MLCSSP
 from .baselines import PLST as PLST
+from .baselines import SLEEC as SLEEC
+from .baselines import WSABIE as WSABIE
 from .baselines import CompressedSensing as CompressedSensing
 from .baselines import LabelPowerset as LabelPowerset
 from .baselines import OneVsRest as OneVsRest
+from .baselines import PDSparse as PDSparse
 from .baselines import Popularity as Popularity
 from .blend import Blend as Blend
 from .budget import FGM as FGM

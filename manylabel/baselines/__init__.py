@@ -6,16 +6,22 @@ from manylabel.baselines._label_powerset import LabelPowerset
 from manylabel.baselines._leml import LEML
 from manylabel.baselines._mlcssp import MLCSSP
 from manylabel.baselines._one_vs_rest import OneVsRest
+from manylabel.baselines._pd_sparse import PDSparse
 from manylabel.baselines._plst import PLST
 from manylabel.baselines._popularity import Popularity
+from manylabel.baselines._sleec import SLEEC
+from manylabel.baselines._wsabie import WSABIE
 
 __all__ = [
     "CPLST",
     "LEML",
     "MLCSSP",
     "PLST",
+    "SLEEC",
+    "WSABIE",
     "CompressedSensing",
     "LabelPowerset",
     "OneVsRest",
+    "PDSparse",
     "Popularity",
 ]

@@ -1,0 +1,1 @@
+"""Loops of learners that embed rows and labels in a common space."""

@@ -10,11 +10,12 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import parallel
+from manylabel import _validation, parallel
 from manylabel._kernels.coding_tree.budget import PlaneSettings
-from manylabel._typing import CSR, Array, Floats, Ints, RandomState
+from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState
 from manylabel.budget import _reading
 from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
+from manylabel.budget._bounds import TreeBound, bound_tree, check_confidence
 from manylabel.budget._grower import Grower, Plan
 from manylabel.budget._reading import Nodes
 from manylabel.budget._voting_nodes import VotingNodes
@@ -182,6 +183,42 @@ class BudgetedTree(BinaryClassifier):
         """
         check_is_fitted(self)
         return _reading.upper(self._arrays(), depth)
+
+    def bound(
+        self, X: MatrixLike, y: Any, *, confidence: float = 0.95, constant: float = 1.0
+    ) -> TreeBound:
+        """Return what Theorem 5 says of the errors of the tree.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features of the training rows.
+        y : array of shape (n_rows,)
+            Their classes.
+        confidence : float, default=0.95
+            With which the bound holds.
+        constant : float, default=1.0
+            The "universal small constant" c, which the paper does not name.
+
+        Returns
+        -------
+        TreeBound
+            Its four terms, their ``total``, and ``weighted``.
+
+        Notes
+        -----
+        Each decision is taken to be the mean of the classifiers that vote, with the
+        intercept as the weight of a feature that is 1 everywhere; the Gaussian
+        complexity is that of such decisions of length 1 (Bartlett & Mendelson 2002,
+        Lemma 22). Rows count the same, whatever they weighed.
+        """
+        check_is_fitted(self)
+        check_confidence(confidence)
+        rows = _validation.features(self, X, reset=False)
+        classes, side = _validation.sides(y, rows.shape[0])
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(f"y must have the classes {self.classes_}. Got {classes}.")
+        return bound_tree(self.tree_, rows, side, confidence, constant)
 
     def _arrays(self) -> Nodes:
         tree, n_nodes = self.tree_, len(self.tree_.children)

@@ -36,6 +36,10 @@ class VotingNodes(NamedTuple):
         """The first node, and the number of nodes."""
         return np.array([0, len(self.children)])
 
+    def own(self, at: int) -> slice:
+        """Return the stretch of features of a node."""
+        return slice(self.starts[at], self.starts[at + 1])
+
     def depth(self) -> Ints:
         """Return the decisions above each node."""
         depth = np.zeros(len(self.parent), np.int64)

@@ -1,5 +1,6 @@
 """A tree whose every decision looks at a few features: SBT."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from numbers import Integral
@@ -17,13 +18,16 @@ from manylabel.budget import _reading
 from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
 from manylabel.budget._bounds import TreeBound, bound_tree, check_confidence
 from manylabel.budget._grower import Grower, Plan
+from manylabel.budget._race import is_more, race
 from manylabel.budget._reading import Nodes
 from manylabel.budget._voting_nodes import VotingNodes
 from manylabel.explanation import Node
 
 # What cross-validation tries of a parameter that is not given.
 BUDGETS, PLANES, COSTS = (1, 5, 20, 100), (1, 10), (0.01, 0.1, 1.0, 10.0)
-MAX_VALUES = 1 << 23  # of rows on which all of these are tried; of more, a share is
+LINEAR_COSTS = (0.001, 0.01, 0.1, 1.0)  # of one linear classifier of all features
+AHEAD = 2.0  # standard errors by which a tree must be better than that classifier
+MAX_VALUES = 1 << 20  # of rows on which all of these are tried; of more, a share is
 FINALISTS = 2  # of these, tried on all rows then
 
 
@@ -117,12 +121,12 @@ class BudgetedTree(BinaryClassifier):
     def __init__(
         self,
         *,
-        budget: int | None = None,
-        max_planes: int | None = None,
-        C: float | None = None,
+        budget: float | Sequence[float] | None = None,
+        max_planes: int | Sequence[int] | None = None,
+        C: float | Sequence[float] | None = None,
         loss: str = "squared_hinge",
         cv: int = 5,
-        prune: bool = True,
+        prune: bool | str = True,
         max_depth: int = 10,
         min_samples_split: int = 10,
         class_weight: Any = None,
@@ -239,14 +243,20 @@ class BudgetedTree(BinaryClassifier):
     def _choose(self, sides: Sides, fold: Ints, share: Ints) -> Plan:
         """Choose budget and planes at the middle of the costs, then the cost."""
         n_features = sides.X.shape[1]
-        budgets = BUDGETS if self.budget is None else (self.budget,)
-        planes = PLANES if self.max_planes is None else (self.max_planes,)
-        costs = COSTS if self.C is None else (float(self.C),)
-        sizes = sorted({min(budget, n_features) for budget in budgets})
+        costs = _listed(self.C, COSTS)
         cost = costs[(len(costs) - 1) // 2]
-        plans = [self._plan(sides, fold, *s, cost) for s in product(sizes, planes)]
-        best = self._best(plans, share)
-        return self._best([replace(best, cost=cost) for cost in costs], share)
+        budgets = [_size(b, n_features) for b in _listed(self.budget, BUDGETS)]
+        shapes = product(sorted(set(budgets)), _listed(self.max_planes, PLANES))
+        plans = [self._plan(sides, fold, *shape, cost) for shape in shapes]
+        linear = []
+        if self.budget is None:
+            one = self._plan(sides, fold, n_features, 1, cost)
+            tried = _listed(self.C, LINEAR_COSTS)
+            linear = [replace(one, cv=1, max_depth=1, cost=cost) for cost in tried]
+        best = self._best(linear, plans, share)
+        if best in linear:
+            return best
+        return self._best([], [replace(best, cost=cost) for cost in costs], share)
 
     def _plan(
         self, sides: Sides, fold: Ints, budget: int, max_planes: int, cost: float
@@ -261,43 +271,52 @@ class BudgetedTree(BinaryClassifier):
             with_gap=False,
         )
         rows, limits = np.arange(len(fold)), (self.max_depth, self.min_samples_split)
-        return Plan(sides, fold, rows, self.cv, settings, cost, *limits)
+        return Plan(sides, fold, rows, self.cv, settings, float(cost), *limits)
 
-    def _best(self, plans: list[Plan], share: Ints) -> Plan:
+    def _best(self, linear: list[Plan], trees: list[Plan], share: Ints) -> Plan:
         """Return the plan whose trees err least on folds that they did not see.
 
-        If ``share`` is not all rows, two folds of it choose a few plans, and one fold
-        of all rows the best of these.
+        That is the best linear classifier, unless a tree is better beyond chance. If
+        ``share`` is not all rows, it chooses a few plans, and one fold of all rows the
+        best of these.
         """
-        n_held = max(2, self.cv)
+        plans, n_rounds = [*linear, *trees], max(2, self.cv)
         if len(share) < len(plans[0].rows):
-            n_held = 1
-            if len(plans) > FINALISTS:
-                tried = [replace(plan, rows=share) for plan in plans]
-                order = np.argsort(self._errors(tried, 2), kind="stable")
-                plans = [plans[at] for at in order[:FINALISTS]]
-        if len(plans) == 1:
-            return plans[0]
-        return plans[np.argmin(self._errors(plans, n_held))]
+            on_share = {replace(plan, rows=share): plan for plan in plans}
+            left, _ = race(list(on_share), n_rounds, self._judge)
+            plans, n_rounds = [on_share[plan] for plan in left[:FINALISTS]], 1
+        plans, lost = race(plans, n_rounds, self._judge)
+        for at, plan in enumerate(plans):
+            if plan in linear and not is_more(lost[at], lost[0], AHEAD):
+                return plan
+        return plans[0]
 
-    def _errors(self, plans: list[Plan], n_held: int) -> Floats:
-        tasks = list(product(plans, range(n_held)))
-        errors = parallel.run(self._error, tasks, self.n_jobs)
-        return np.asarray(np.reshape(errors, (len(plans), n_held)).sum(axis=1))
+    def _judge(self, plans: list[Plan], held: int) -> Floats:
+        """Return the weight of each row of a fold that a plan gets wrong, else 0."""
+        tasks = [(plan, held) for plan in plans]
+        return np.array(parallel.run(self._losses, tasks, self.n_jobs))
 
-    def _error(self, plan: Plan, held: int) -> float:
+    def _losses(self, plan: Plan, held: int) -> Floats:
         tree = self._grow(plan.without(held))
-        judges = plan.rows[plan.fold[plan.rows] == held]
-        X, side, mass = (part[judges] for part in plan.sides)
+        X, side, mass = (part[plan.judges(held)] for part in plan.sides)
         is_wrong = (tree.value[tree.leaves(X)] > 0) != (side > 0)
-        return float(mass[is_wrong].sum())
+        return np.asarray(mass * is_wrong)
 
     def _grow(self, plan: Plan) -> VotingNodes:
         tree = Grower(plan).grow()
+        if self.prune == "pair":
+            return tree.prune_pairs()
         return tree.prune() if self.prune else tree
 
     def _check_parameters(self) -> None:
-        self._check_solver(list(LOSSES)[:2], may_be_none=True)
+        self._check_solver(
+            list(LOSSES)[:2],
+            budget=[b for b in _listed(self.budget, ()) if not _is_share(b)],
+            max_planes=_listed(self.max_planes, ()),
+            C=_listed(self.C, ()),
+        )
+        if isinstance(self.prune, str):
+            _validation.choice(self.prune, "prune", ["pair"])
         for name in ("cv", "max_depth", "min_samples_split"):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         if self.prune and self.cv == 1:
@@ -311,3 +330,21 @@ def _draw_folds(side: Array, cv: int, seed: Any) -> Ints:
         rows = np.flatnonzero(side == one)
         fold[rng.permutation(rows)] = np.arange(len(rows)) % cv
     return fold
+
+
+def _listed(value: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values to try of a parameter."""
+    if value is None:
+        return default
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _is_share(budget: Any) -> bool:
+    return isinstance(budget, float) and 0 < budget < 1
+
+
+def _size(budget: float, n_features: int) -> int:
+    """Return the features of a plane: a number, or a share of all, and at least one."""
+    if _is_share(budget):
+        return max(1, round(budget * n_features))
+    return min(int(budget), n_features)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -112,6 +112,26 @@ class BudgetedTree(BinaryClassifier):
     >>> bool(model.score(X, y) > 0.95)
     True
     """
+
+    PAPER: ClassVar[dict[str, Any]] = {
+        "budget": tuple(percent / 100 for percent in range(1, 10)),
+        "max_planes": 10,
+        "C": (0.001, 0.01, 0.1, 5.0, 10.0),
+        "prune": "pair",
+        "min_samples_split": 2,
+    }
+    PAPER_BUDGETS: ClassVar[tuple[int, ...]] = (
+        2,
+        5,
+        10,
+        20,
+        50,
+        100,
+        150,
+        200,
+        250,
+        400,
+    )
 
     budget_: int
     max_planes_: int

@@ -41,24 +41,29 @@ class BudgetedTree(BinaryClassifier):
     loses its children if these err no less than it would as a leaf, each classifier
     judged by the rows that it did not learn from.
 
+    A tree has to be better than one linear classifier of all features, beyond chance,
+    or that classifier takes its place, as a single decision (see ``budget``).
+
     Parameters
     ----------
-    budget : int or None, default=None
-        Features of a plane, at most; all of them when there are fewer. A node has up to
-        ``budget * max_planes``.
-    max_planes : int or None, default=None
+    budget : int, float, sequence of these or None, default=None
+        Features of a plane, at most; all of them when there are fewer. A float below 1
+        is a share of all features. A node has up to ``budget * max_planes``. None also
+        allows one linear classifier of all features in place of a tree.
+    max_planes : int, sequence of int or None, default=None
         Planes of a node, at most.
-    C : float or None, default=None
-        Cost of the loss. Of ``budget``, ``max_planes`` and ``C``, those that are None
-        are chosen by cross-validation of whole trees, ``C`` after the others. Of rows
-        with more than 8 million values a share chooses two candidates, and one fold of
-        all rows one of them.
+    C : float, sequence of float or None, default=None
+        Cost of the loss. Where ``budget``, ``max_planes`` and ``C`` have several
+        values, or None, one is chosen by cross-validation of whole trees, ``C`` after
+        the others. Of rows with more than a million values a share chooses two
+        candidates, and one fold of all rows one of them.
     loss : {"squared_hinge", "logistic"}, default="squared_hinge"
         Loss of a margin.
     cv : int, default=5
         Classifiers of a node; 1 learns one from all rows, and does not allow to prune.
-    prune : bool, default=True
-        Whether children are removed that do not help.
+    prune : bool or "pair", default=True
+        Whether children are removed that do not help; "pair" judges both children of a
+        node together, as the paper does.
     max_depth : int, default=10
         Decisions that a row passes, at most.
     min_samples_split : int, default=10
@@ -70,7 +75,8 @@ class BudgetedTree(BinaryClassifier):
     max_iter : int, default=1000
         Gradient steps after each plane, at most.
     n_jobs : int or None, default=None
-        Trees of the cross-validation that are grown at a time.
+        Trees of the cross-validation that are grown at a time. The result does not
+        depend on it.
     random_state : int, Generator, RandomState or None, default=0
         Draws the folds.
 
@@ -78,6 +84,11 @@ class BudgetedTree(BinaryClassifier):
     ----------
     budget_, max_planes_, C_
         Given, or chosen.
+    PAPER : dict
+        Parameters of the paper's experiments: budgets of 1 to 9 % of the features, its
+        values of ``C`` and its pruning.
+    PAPER_BUDGETS : tuple of int
+        The paper's budgets for rcv, news20 and webspam, sets of many features.
     selected_features_ : ndarray of int
         Features that the tree looks at, ascending.
     tree_ : VotingNodes
@@ -98,7 +109,12 @@ class BudgetedTree(BinaryClassifier):
     classifiers above on its rows, or the weight of its smaller class if this is less.
     By the first alone hardly a node is ever pruned: its rows were sent by the vote,
     mostly of classifiers that had learnt from them, so its children seem to err less
-    whatever they do.
+    whatever they do. ``prune="pair"`` is the paper's rule; the paper neither names its
+    number of planes nor falls back to a linear classifier.
+
+    Candidates race: after each fold, those drop out that err more than the best by 3
+    standard errors of the rows on which the two differ. The linear classifier is chosen
+    unless the best tree errs less by 2 of these.
 
     A feature that is 0 in all rows of a node is never selected there. A budget of 0,
     and one class alone, are refused.
@@ -329,6 +345,9 @@ class BudgetedTree(BinaryClassifier):
         return tree.prune() if self.prune else tree
 
     def _check_parameters(self) -> None:
+        for name in ("budget", "max_planes", "C"):
+            if getattr(self, name) in ((), []):
+                raise ValueError(f"{name} must have a value to try. Got none.")
         self._check_solver(
             list(LOSSES)[:2],
             budget=[b for b in _listed(self.budget, ()) if not _is_share(b)],

@@ -18,10 +18,10 @@ from manylabel.budget import _reading
 from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
 from manylabel.budget._bounds import TreeBound, bound_tree, check_confidence
 from manylabel.budget._grower import Grower, Plan
-from manylabel.budget._race import is_more, race
 from manylabel.budget._reading import Nodes
 from manylabel.budget._voting_nodes import VotingNodes
 from manylabel.explanation import Node
+from manylabel.model_selection.race import is_more, race
 
 # What cross-validation tries of a parameter that is not given.
 BUDGETS, PLANES, COSTS = (1, 5, 20, 100), (1, 10), (0.01, 0.1, 1.0, 10.0)

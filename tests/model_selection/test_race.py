@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from manylabel.budget._race import is_more, race
+from manylabel.model_selection.race import is_more, race
 
 
 def judge_of(chances, n_rows=200, seed=0):

@@ -118,14 +118,15 @@ class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         return np.asarray(np.where(side > 0, weights[1], weights[0]))
 
-    def _check_solver(self, losses: Iterable[str], *, may_be_none: bool) -> None:
-        """Refuse parameters that the solver cannot take."""
-        given = {n: v for n, v in vars(self).items() if not (may_be_none and v is None)}
+    def _check_solver(self, losses: Iterable[str], **tried: Iterable[Any]) -> None:
+        """Refuse parameters that the solver cannot take; some have several values."""
         for name in ("budget", "max_planes", "max_iter"):
-            check_scalar(given.get(name, 1), name, Integral, min_val=1)
+            for value in tried.get(name, [vars(self).get(name)]):
+                check_scalar(value, name, Integral, min_val=1)
         for name in ("C", "tol"):
-            _validation.number(given.get(name, 1), name, above=0)
-        _validation.choice(given["loss"], "loss", losses)
+            for value in tried.get(name, [vars(self).get(name)]):
+                _validation.number(value, name, above=0)
+        _validation.choice(vars(self)["loss"], "loss", losses)
         if isinstance(self.class_weight, str):
             _validation.choice(self.class_weight, "class_weight", ["balanced"])
 

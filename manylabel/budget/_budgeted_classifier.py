@@ -146,7 +146,7 @@ class BudgetedClassifier(BinaryClassifier):
         self.objective_, self.duality_gap_ = result.objective, result.gap
 
     def _check_parameters(self) -> None:
-        self._check_solver(LOSSES, may_be_none=False)
+        self._check_solver(LOSSES)
 
     def _check_hinge(self, rows: Sides, cost: Array) -> None:
         """Refuse costs for which the hinge has no solution, or only 0."""

@@ -1,28 +1,34 @@
 """A tree whose every decision looks at a few features: SBT."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import parallel
+from manylabel import _validation, parallel
 from manylabel._kernels.coding_tree.budget import PlaneSettings
-from manylabel._typing import CSR, Array, Floats, Ints, RandomState
+from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState
 from manylabel.budget import _reading
 from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
+from manylabel.budget._bounds import TreeBound, bound_tree, check_confidence
 from manylabel.budget._grower import Grower, Plan
 from manylabel.budget._reading import Nodes
 from manylabel.budget._voting_nodes import VotingNodes
 from manylabel.explanation import Node
+from manylabel.model_selection.race import is_more, race
 
 # What cross-validation tries of a parameter that is not given.
 BUDGETS, PLANES, COSTS = (1, 5, 20, 100), (1, 10), (0.01, 0.1, 1.0, 10.0)
-MAX_VALUES = 1 << 23  # of rows on which all of these are tried; of more, a share is
+# Of one linear classifier of all features; half of them in terms of scikit-learn.
+LINEAR_COSTS = (0.002, 0.02, 0.2, 1.0)
+AHEAD = 2.0  # standard errors by which a tree must be better than that classifier
+MAX_VALUES = 1 << 20  # of rows on which all of these are tried; of more, a share is
 FINALISTS = 2  # of these, tried on all rows then
 
 
@@ -36,24 +42,29 @@ class BudgetedTree(BinaryClassifier):
     loses its children if these err no less than it would as a leaf, each classifier
     judged by the rows that it did not learn from.
 
+    A tree has to be better than one linear classifier of all features, beyond chance,
+    or that classifier takes its place, as a single decision (see ``budget``).
+
     Parameters
     ----------
-    budget : int or None, default=None
-        Features of a plane, at most; all of them when there are fewer. A node has up to
-        ``budget * max_planes``.
-    max_planes : int or None, default=None
+    budget : int, float, sequence of these or None, default=None
+        Features of a plane, at most; all of them when there are fewer. A float below 1
+        is a share of all features. A node has up to ``budget * max_planes``. None also
+        allows one linear classifier of all features in place of a tree.
+    max_planes : int, sequence of int or None, default=None
         Planes of a node, at most.
-    C : float or None, default=None
-        Cost of the loss. Of ``budget``, ``max_planes`` and ``C``, those that are None
-        are chosen by cross-validation of whole trees, ``C`` after the others. Of rows
-        with more than 8 million values a share chooses two candidates, and one fold of
-        all rows one of them.
+    C : float, sequence of float or None, default=None
+        Cost of the loss. Where ``budget``, ``max_planes`` and ``C`` have several
+        values, or None, one is chosen by cross-validation of whole trees, ``C`` after
+        the others. Of rows with more than a million values a share chooses two
+        candidates, and one fold of all rows one of them.
     loss : {"squared_hinge", "logistic"}, default="squared_hinge"
         Loss of a margin.
     cv : int, default=5
         Classifiers of a node; 1 learns one from all rows, and does not allow to prune.
-    prune : bool, default=True
-        Whether children are removed that do not help.
+    prune : bool or "pair", default=True
+        Whether children are removed that do not help; "pair" judges both children of a
+        node together, as the paper does.
     max_depth : int, default=10
         Decisions that a row passes, at most.
     min_samples_split : int, default=10
@@ -65,7 +76,8 @@ class BudgetedTree(BinaryClassifier):
     max_iter : int, default=1000
         Gradient steps after each plane, at most.
     n_jobs : int or None, default=None
-        Trees of the cross-validation that are grown at a time.
+        Trees of the cross-validation that are grown at a time. The result does not
+        depend on it.
     random_state : int, Generator, RandomState or None, default=0
         Draws the folds.
 
@@ -73,6 +85,11 @@ class BudgetedTree(BinaryClassifier):
     ----------
     budget_, max_planes_, C_
         Given, or chosen.
+    PAPER : dict
+        Parameters of the paper's experiments: budgets of 1 to 9 % of the features, its
+        values of ``C`` and its pruning.
+    PAPER_BUDGETS : tuple of int
+        The paper's budgets for rcv, news20 and webspam, sets of many features.
     selected_features_ : ndarray of int
         Features that the tree looks at, ascending.
     tree_ : VotingNodes
@@ -93,7 +110,12 @@ class BudgetedTree(BinaryClassifier):
     classifiers above on its rows, or the weight of its smaller class if this is less.
     By the first alone hardly a node is ever pruned: its rows were sent by the vote,
     mostly of classifiers that had learnt from them, so its children seem to err less
-    whatever they do.
+    whatever they do. ``prune="pair"`` is the paper's rule; the paper neither names its
+    number of planes nor falls back to a linear classifier.
+
+    Candidates race: after each fold, those drop out that err more than the best by 3
+    standard errors of the rows on which the two differ. The linear classifier is chosen
+    unless the best tree errs less by 2 of these.
 
     A feature that is 0 in all rows of a node is never selected there. A budget of 0,
     and one class alone, are refused.
@@ -108,6 +130,26 @@ class BudgetedTree(BinaryClassifier):
     True
     """
 
+    PAPER: ClassVar[dict[str, Any]] = {
+        "budget": tuple(percent / 100 for percent in range(1, 10)),
+        "max_planes": 10,
+        "C": (0.001, 0.01, 0.1, 5.0, 10.0),
+        "prune": "pair",
+        "min_samples_split": 2,
+    }
+    PAPER_BUDGETS: ClassVar[tuple[int, ...]] = (
+        2,
+        5,
+        10,
+        20,
+        50,
+        100,
+        150,
+        200,
+        250,
+        400,
+    )
+
     budget_: int
     max_planes_: int
     C_: float
@@ -116,12 +158,12 @@ class BudgetedTree(BinaryClassifier):
     def __init__(
         self,
         *,
-        budget: int | None = None,
-        max_planes: int | None = None,
-        C: float | None = None,
+        budget: float | Sequence[float] | None = None,
+        max_planes: int | Sequence[int] | None = None,
+        C: float | Sequence[float] | None = None,
         loss: str = "squared_hinge",
         cv: int = 5,
-        prune: bool = True,
+        prune: bool | str = True,
         max_depth: int = 10,
         min_samples_split: int = 10,
         class_weight: Any = None,
@@ -183,6 +225,42 @@ class BudgetedTree(BinaryClassifier):
         check_is_fitted(self)
         return _reading.upper(self._arrays(), depth)
 
+    def bound(
+        self, X: MatrixLike, y: Any, *, confidence: float = 0.95, constant: float = 1.0
+    ) -> TreeBound:
+        """Return what Theorem 5 says of the errors of the tree.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features of the training rows.
+        y : array of shape (n_rows,)
+            Their classes.
+        confidence : float, default=0.95
+            With which the bound holds.
+        constant : float, default=1.0
+            The "universal small constant" c, which the paper does not name.
+
+        Returns
+        -------
+        TreeBound
+            Its four terms, their ``total``, and ``weighted``.
+
+        Notes
+        -----
+        Each decision is taken to be the mean of the classifiers that vote, with the
+        intercept as the weight of a feature that is 1 everywhere; the Gaussian
+        complexity is that of such decisions of length 1 (Bartlett & Mendelson 2002,
+        Lemma 22). Rows count the same, whatever they weighed.
+        """
+        check_is_fitted(self)
+        check_confidence(confidence)
+        rows = _validation.features(self, X, reset=False)
+        classes, side = _validation.sides(y, rows.shape[0])
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(f"y must have the classes {self.classes_}. Got {classes}.")
+        return bound_tree(self.tree_, rows, side, confidence, constant)
+
     def _arrays(self) -> Nodes:
         tree, n_nodes = self.tree_, len(self.tree_.children)
         parts = (tree.weights.mean(axis=1), tree.features, tree.starts)
@@ -202,14 +280,20 @@ class BudgetedTree(BinaryClassifier):
     def _choose(self, sides: Sides, fold: Ints, share: Ints) -> Plan:
         """Choose budget and planes at the middle of the costs, then the cost."""
         n_features = sides.X.shape[1]
-        budgets = BUDGETS if self.budget is None else (self.budget,)
-        planes = PLANES if self.max_planes is None else (self.max_planes,)
-        costs = COSTS if self.C is None else (float(self.C),)
-        sizes = sorted({min(budget, n_features) for budget in budgets})
+        costs = _listed(self.C, COSTS)
         cost = costs[(len(costs) - 1) // 2]
-        plans = [self._plan(sides, fold, *s, cost) for s in product(sizes, planes)]
-        best = self._best(plans, share)
-        return self._best([replace(best, cost=cost) for cost in costs], share)
+        budgets = [_size(b, n_features) for b in _listed(self.budget, BUDGETS)]
+        shapes = product(sorted(set(budgets)), _listed(self.max_planes, PLANES))
+        plans = [self._plan(sides, fold, *shape, cost) for shape in shapes]
+        linear = []
+        if self.budget is None:
+            one = self._plan(sides, fold, n_features, 1, cost)
+            tried = _listed(self.C, LINEAR_COSTS)
+            linear = [replace(one, cv=1, max_depth=1, cost=cost) for cost in tried]
+        best = self._best(linear, plans, share)
+        if best in linear:
+            return best
+        return self._best([], [replace(best, cost=cost) for cost in costs], share)
 
     def _plan(
         self, sides: Sides, fold: Ints, budget: int, max_planes: int, cost: float
@@ -224,43 +308,55 @@ class BudgetedTree(BinaryClassifier):
             with_gap=False,
         )
         rows, limits = np.arange(len(fold)), (self.max_depth, self.min_samples_split)
-        return Plan(sides, fold, rows, self.cv, settings, cost, *limits)
+        return Plan(sides, fold, rows, self.cv, settings, float(cost), *limits)
 
-    def _best(self, plans: list[Plan], share: Ints) -> Plan:
+    def _best(self, linear: list[Plan], trees: list[Plan], share: Ints) -> Plan:
         """Return the plan whose trees err least on folds that they did not see.
 
-        If ``share`` is not all rows, two folds of it choose a few plans, and one fold
-        of all rows the best of these.
+        That is the best linear classifier, unless a tree is better beyond chance. If
+        ``share`` is not all rows, it chooses a few plans, and one fold of all rows the
+        best of these.
         """
-        n_held = max(2, self.cv)
+        plans, n_rounds = [*linear, *trees], max(2, self.cv)
         if len(share) < len(plans[0].rows):
-            n_held = 1
-            if len(plans) > FINALISTS:
-                tried = [replace(plan, rows=share) for plan in plans]
-                order = np.argsort(self._errors(tried, 2), kind="stable")
-                plans = [plans[at] for at in order[:FINALISTS]]
-        if len(plans) == 1:
-            return plans[0]
-        return plans[np.argmin(self._errors(plans, n_held))]
+            on_share = {replace(plan, rows=share): plan for plan in plans}
+            left, _ = race(list(on_share), n_rounds, self._judge)
+            plans, n_rounds = [on_share[plan] for plan in left[:FINALISTS]], 1
+        plans, lost = race(plans, n_rounds, self._judge)
+        for at, plan in enumerate(plans):
+            if plan in linear and not is_more(lost[at], lost[0], AHEAD):
+                return plan
+        return plans[0]
 
-    def _errors(self, plans: list[Plan], n_held: int) -> Floats:
-        tasks = list(product(plans, range(n_held)))
-        errors = parallel.run(self._error, tasks, self.n_jobs)
-        return np.asarray(np.reshape(errors, (len(plans), n_held)).sum(axis=1))
+    def _judge(self, plans: list[Plan], held: int) -> Floats:
+        """Return the weight of each row of a fold that a plan gets wrong, else 0."""
+        tasks = [(plan, held) for plan in plans]
+        return np.array(parallel.run(self._losses, tasks, self.n_jobs))
 
-    def _error(self, plan: Plan, held: int) -> float:
+    def _losses(self, plan: Plan, held: int) -> Floats:
         tree = self._grow(plan.without(held))
-        judges = plan.rows[plan.fold[plan.rows] == held]
-        X, side, mass = (part[judges] for part in plan.sides)
+        X, side, mass = (part[plan.judges(held)] for part in plan.sides)
         is_wrong = (tree.value[tree.leaves(X)] > 0) != (side > 0)
-        return float(mass[is_wrong].sum())
+        return np.asarray(mass * is_wrong)
 
     def _grow(self, plan: Plan) -> VotingNodes:
         tree = Grower(plan).grow()
+        if self.prune == "pair":
+            return tree.prune_pairs()
         return tree.prune() if self.prune else tree
 
     def _check_parameters(self) -> None:
-        self._check_solver(list(LOSSES)[:2], may_be_none=True)
+        for name in ("budget", "max_planes", "C"):
+            if getattr(self, name) in ((), []):
+                raise ValueError(f"{name} must have a value to try. Got none.")
+        self._check_solver(
+            list(LOSSES)[:2],
+            budget=[b for b in _listed(self.budget, ()) if not _is_share(b)],
+            max_planes=_listed(self.max_planes, ()),
+            C=_listed(self.C, ()),
+        )
+        if isinstance(self.prune, str):
+            _validation.choice(self.prune, "prune", ["pair"])
         for name in ("cv", "max_depth", "min_samples_split"):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         if self.prune and self.cv == 1:
@@ -274,3 +370,21 @@ def _draw_folds(side: Array, cv: int, seed: Any) -> Ints:
         rows = np.flatnonzero(side == one)
         fold[rng.permutation(rows)] = np.arange(len(rows)) % cv
     return fold
+
+
+def _listed(value: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values to try of a parameter."""
+    if value is None:
+        return default
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _is_share(budget: Any) -> bool:
+    return isinstance(budget, float) and 0 < budget < 1
+
+
+def _size(budget: float, n_features: int) -> int:
+    """Return the features of a plane: a number, or a share of all, and at least one."""
+    if _is_share(budget):
+        return max(1, round(budget * n_features))
+    return min(int(budget), n_features)

@@ -26,6 +26,7 @@ from manylabel._typing import (
 )
 from manylabel.base import BatchClassifier, ExplainedClassifier, cut
 from manylabel.budget import _decisions, _nodes, _odds, _reading
+from manylabel.budget._bounds import LeafBounds, bound_leaves, check_confidence
 from manylabel.budget._nodes import Annotator, CodingNodes
 from manylabel.budget._odds import Odds, Sample
 from manylabel.budget._prices import Price, Quality, equal_prices
@@ -196,6 +197,23 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     def diagnostics(self) -> Diagnostics:
         """Return the tree in figures, beside what the paper's theorems say of them."""
         return _reading.diagnose(self._arrays(), self.radius_)
+
+    def bounds(self, confidence: float = 0.95) -> LeafBounds:
+        """Return what Theorems 17 and 18 say of the errors of each labelset.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            With which the bounds hold, each for itself.
+
+        Returns
+        -------
+        LeafBounds
+            An entry for each leaf: ``labels``, ``n_rows``, ``n_decisions``,
+            ``complexity`` and ``bound``.
+        """
+        check_confidence(confidence)
+        return bound_leaves(self._arrays(), self.radius_, confidence)
 
     def _explained(self, row: CSR, labels: Ranked) -> Explanation:
         x = row.toarray()[0].astype(np.float64)

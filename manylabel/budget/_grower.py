@@ -14,7 +14,7 @@ from manylabel.budget._binary import Sides
 from manylabel.budget._voting_nodes import VotingNodes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
     """What a tree is grown from: some of the rows, the fold of each, and the limits."""
 
@@ -30,6 +30,10 @@ class Plan:
     def without(self, fold: int) -> Self:
         """Return the plan for the rows but those of a fold, which is left empty."""
         return replace(self, rows=self.rows[self.fold[self.rows] != fold])
+
+    def judges(self, fold: int) -> Ints:
+        """Return the rows of a fold."""
+        return np.asarray(self.rows[self.fold[self.rows] == fold])
 
 
 class Grower:

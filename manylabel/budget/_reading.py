@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from manylabel._typing import Array, Floats
+from manylabel.budget._bounds import bound_leaves
 from manylabel.explanation import (
     Explanation,
     Names,
@@ -159,25 +160,18 @@ def outline(nodes: Iterable[Node], features: Names, labels: Names) -> Iterator[s
 
 def diagnose(nodes: Nodes, radius: float) -> Diagnostics:
     """Return the figures of a tree whose rows are no longer than ``radius``."""
-    inner, n_rows = nodes.children > 0, float(nodes.n_rows[0])
+    inner, share = nodes.children > 0, nodes.n_rows / float(nodes.n_rows[0])
     squares = np.asarray(nodes.weights.multiply(nodes.weights).sum(axis=1)).ravel()
-    depth = np.zeros(len(inner), np.int64)
-    for at in np.flatnonzero(inner):  # parents come before their children
-        depth[nodes.children[at] : nodes.children[at] + 2] = depth[at] + 1
-    share = nodes.n_rows / n_rows
-    mean_decisions = float(share[inner].sum())
-    complexity = float((share * squares)[inner].sum())
-    terms = complexity * np.log2(4 * np.e * n_rows) * np.log2(4 * n_rows)
-    terms += mean_decisions * np.log2(2 * n_rows) + np.log2(2 / (1 - CONFIDENCE))
+    leaves = bound_leaves(nodes, radius, CONFIDENCE)
     used = squares[inner & (squares > 0)]
     return Diagnostics(
         n_leaves=int((~inner).sum()),
-        depth=int(depth.max()),
-        mean_decisions=mean_decisions,
+        depth=int(leaves.n_decisions.max()),
+        mean_decisions=float(share[inner].sum()),
         entropy=float(-(share * np.log2(share))[~inner].sum() + 0.0),
         margin=float(np.median(used**-0.5)) if len(used) else float("inf"),
-        complexity=complexity,
-        bound=float(130 * radius**2 / n_rows * terms),
+        complexity=float((share * squares)[inner].sum()),
+        bound=float(np.average(leaves.bound, weights=leaves.n_rows)),
     )
 
 

@@ -36,6 +36,10 @@ class VotingNodes(NamedTuple):
         """The first node, and the number of nodes."""
         return np.array([0, len(self.children)])
 
+    def own(self, at: int) -> slice:
+        """Return the stretch of features of a node."""
+        return slice(self.starts[at], self.starts[at + 1])
+
     def depth(self) -> Ints:
         """Return the decisions above each node."""
         depth = np.zeros(len(self.parent), np.int64)
@@ -50,7 +54,7 @@ class VotingNodes(NamedTuple):
         return np.asarray(votes.descend(X.indptr, X.indices, X.data, selected, nodes))
 
     def prune(self) -> Self:
-        """Return the tree without children that err no less than their parent.
+        """Return the tree without nodes that err no less than a leaf in their place.
 
         From the leaves up, a node below the root becomes a leaf if what is below it
         errs no less. What that errs is known by cross-validation (section 5.2). So is
@@ -60,7 +64,6 @@ class VotingNodes(NamedTuple):
         smaller side weighs.
         """
         children, error = self.children.copy(), self.leaf_error.copy()
-        is_gone = np.zeros(len(children), bool)
         for at in range(len(children) - 1, 0, -1):
             if children[at]:
                 below = error[children[at] : children[at] + 2].sum()
@@ -68,6 +71,26 @@ class VotingNodes(NamedTuple):
                     error[at] = below
                 else:
                     children[at] = 0
+        return self._cut(children)
+
+    def prune_pairs(self) -> Self:
+        """Return the tree without pairs of children that err more than their parent.
+
+        This is the paper's rule (section 5.2): both become leaves if the sum of their
+        cross-validation errors, each of its own classifiers, is larger than that of the
+        node above. A leaf errs what the classifiers above err on its rows.
+        """
+        children, error = self.children.copy(), self.leaf_error.copy()
+        inner = np.flatnonzero(children)
+        first = children[inner]
+        error[inner] = self.leaf_error[first] + self.leaf_error[first + 1]
+        worse = first[error[first] + error[first + 1] > error[inner]]
+        children[worse] = children[worse + 1] = 0
+        return self._cut(children)
+
+    def _cut(self, children: Ints) -> Self:
+        """Return the tree with other children: what has no way from the root goes."""
+        is_gone = np.zeros(len(children), bool)
         for at in range(1, len(children)):
             above = self.parent[at]
             is_gone[at] = is_gone[above] or children[above] == 0

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from manylabel import BudgetedTree, load
+from manylabel import BudgetedClassifier, BudgetedTree, load
 from manylabel.budget import _budgeted_tree
 from manylabel.budget._voting_nodes import VotingNodes
 
@@ -116,6 +116,83 @@ def test_a_node_is_split_only_if_both_errors_of_a_leaf_are_larger(above, rest, k
     assert_array_equal(tree.features, [4, 7] if kept else [4])
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "kept"), [(2, 2, True), (3, 2, False), (5, 0, False)]
+)
+def test_pairs_go_if_both_together_err_more_than_the_node_above(first, second, kept):
+    tree = VotingNodes(
+        children=np.array([1, 3, 5, 0, 0, 0, 0]),
+        parent=np.array([-1, 0, 0, 1, 1, 2, 2]),
+        starts=np.array([0, 1, 2, 3, 3, 3, 3, 3]),
+        features=np.array([4, 7, 8]),
+        weights=np.ones((3, 5)),
+        intercept=np.zeros((7, 5)),
+        value=np.zeros(7),
+        n_rows=np.full(7, 9),
+        rest=np.zeros(7),  # says nothing here
+        leaf_error=np.array([np.inf, 3, 1, first, 0, 0, second], float),
+    ).prune_pairs()
+    assert_array_equal(tree.children, [1, 3, 5, 0, 0, 0, 0] if kept else [1, 0, 0])
+    assert_array_equal(tree.features, [4, 7, 8] if kept else [4])
+
+
+def pairs_by_hand(tree, at=0):
+    """Return the nodes that the paper's rule keeps, by its words."""
+
+    def error(node):
+        first = tree.children[node]
+        return tree.leaf_error[[first, first + 1] if first else node].sum()
+
+    first = tree.children[at]
+    if not first:
+        return [at]
+    if error(first) + error(first + 1) > error(at):
+        return [at, first, first + 1]
+    return [at, *pairs_by_hand(tree, first), *pairs_by_hand(tree, first + 1)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_papers_pruning_is_that_of_its_words(seed):
+    X, y = crossed(n=400, n_noisy=30, seed=seed)
+    y ^= np.random.default_rng(seed).random(len(y)) < 0.2
+    given = GIVEN | {"budget": 3, "max_planes": 2, "min_samples_split": 2}
+    whole, pruned = (BudgetedTree(**given, prune=p).fit(X, y) for p in (False, "pair"))
+    kept = sorted(pairs_by_hand(whole.tree_))
+    assert 1 < len(kept) < len(whole.tree_.children)
+    assert_array_equal(pruned.tree_.value, whole.tree_.value[kept])
+
+
+def line(n=60, m=40, seed=0):
+    """Return rows whose class one linear function of all features tells, mostly."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m))
+    return X, X @ rng.normal(size=m) + rng.normal(size=n) > 0
+
+
+def test_one_linear_classifier_is_preferred_to_a_tree_that_is_not_surely_better():
+    X, y = line()
+    model = BudgetedTree().fit(X, y)
+    assert (model.budget_, model.max_planes_, model.depth_) == (40, 1, 1)
+    one = BudgetedClassifier(budget=40, max_planes=1, C=model.C_, tol=model.tol)
+    assert_array_equal(model.predict(X), one.fit(X, y).predict(X))
+
+
+def test_a_budget_that_is_given_is_kept():
+    model = BudgetedTree(budget=(2, 0.1)).fit(*line())
+    assert model.budget_ in (2, 4)
+    assert np.diff(model.tree_.starts).max() <= model.budget_ * model.max_planes_
+
+
+@pytest.mark.slow
+def test_the_settings_of_the_paper_are_there_by_name():
+    X, y = line(m=100)
+    model = BudgetedTree(**BudgetedTree.PAPER).fit(X, y)
+    assert model.budget_ in range(1, 10)  # percent of 100 features
+    assert model.C_ in BudgetedTree.PAPER["C"]
+    text = BudgetedTree.PAPER | {"budget": BudgetedTree.PAPER_BUDGETS, "C": 5.0}
+    assert BudgetedTree(**text).fit(X, y).budget_ in (2, 5, 10, 20, 50, 100)
+
+
 def _error(model, at):
     first = model.tree_.children[at]
     if first == 0:
@@ -200,7 +277,11 @@ def test_rows_that_cannot_be_split_are_one_leaf():
     ("parameters", "message"),
     [
         ({"budget": 0}, "budget == 0, must be >= 1"),
+        ({"budget": (1, 0)}, "budget == 0, must be >= 1"),
         ({"C": -1}, "C == -1, must be > 0"),
+        ({"C": (1.0, 0.0)}, "C == 0.0, must be > 0"),
+        ({"max_planes": ()}, "max_planes must have a value to try"),
+        ({"prune": "both"}, "prune must be one of pair"),
         ({"loss": "hinge"}, "loss must be one of squared_hinge, logistic"),
         ({"cv": 1}, "cv must be at least 2 to prune"),
         ({"max_depth": 0}, "max_depth == 0, must be >= 1"),

@@ -10,11 +10,11 @@ from benchmarks import toml_files
 from benchmarks.reproduce.table import Entrant, Table, read_table
 from manylabel.exceptions import DataError
 
-# How cells decide a claim. Differences of two rows are judged by those of the same seeds.
+# How cells decide a claim. Differences of two rows are those of the same seeds.
 RULES = {
     "better": "better than {rival} by over two standard errors of the difference",
-    "as good": "not worse than {rival} by more than the tolerance or two standard errors",
-    "times": "{rival} takes at least {bound:g} times as much",
+    "as good": "not worse than {rival} by over the tolerance or two standard errors",
+    "times": "at least {bound:g} times as much for {rival}",
     "at most": "at most {bound:g}",
     "at least": "at least {bound:g}",
     "steady": "standard deviation over repetitions at most {bound:g}",

@@ -133,4 +133,5 @@ def _show(sections: list[Section], *, in_full: bool) -> None:
         for s in sections
         if s.cells
     )
-    say(f"Cells of the tables by verdict\n\n{page.table(['table', *VERDICTS], rows)}")
+    head = ["table", *(verdict or "nothing published" for verdict in VERDICTS)]
+    say(f"Cells of the tables by verdict\n\n{page.table(head, rows)}")

@@ -13,6 +13,7 @@ from benchmarks.reproduce.table import Entrant, Table
 FINDINGS = ("holds", "holds in part", "does not hold", "not run")
 HOLDS, IN_PART, FAILS, NOT_RUN = FINDINGS
 ERRORS = 2  # standard errors of a difference that count
+MOST_RIVALS = 5  # that a rule names
 
 
 @dataclass(frozen=True)
@@ -56,25 +57,25 @@ class Finding:
     @property
     def verdict(self) -> str:
         """One of ``FINDINGS``."""
-        share = float(np.mean([case.holds for case in self.cases] or [math.nan]))
-        if math.isnan(share):
+        if not self.cases:
             return NOT_RUN
-        if share == 1 or (self.claim.generally and share > 1 / 2):
-            return HOLDS
-        return IN_PART if share > 0 else FAILS
+        share = float(np.mean([case.holds for case in self.cases]))
+        if self.claim.generally:
+            return HOLDS if share > 1 / 2 else FAILS
+        return HOLDS if share == 1 else IN_PART if share > 0 else FAILS
 
     @property
     def rule(self) -> str:
         """The rule in words."""
-        rivals = dict.fromkeys(rival for _, rival in self.claim.pairs if rival)
-        told = RULES[self.claim.rule].format(
-            rival=" and ".join(rivals), bound=self.claim.bound
-        )
+        rivals = list(dict.fromkeys(rival for _, rival in self.claim.pairs))
+        few = len(rivals) <= MOST_RIVALS
+        rival = ", ".join(rivals) if few else "the row beside it"
+        told = RULES[self.claim.rule].format(rival=rival, bound=self.claim.bound)
         return f"{told}, in most cases" if self.claim.generally else told
 
 
 def find(claim: Claim, records: Mapping[str, Record]) -> Finding:
-    """Return what finished runs say of a claim; cases with a run to come are left out."""
+    """Return what finished runs say of a claim; what is not finished is left out."""
     cases = []
     for table, data, metric, row, rival in claim.cases():
         ours = _values(table, data, row, metric, records)

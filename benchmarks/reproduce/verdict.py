@@ -18,6 +18,7 @@ from benchmarks.reproduce.table import OWN, Entrant, Place, Table
 VERDICTS = ("matched", "better", "worse", "not comparable", "repeated", "not run", "")
 MATCHED, BETTER, WORSE, NOT_COMPARABLE, REPEATED, NOT_RUN, NONE = VERDICTS
 JUDGED = (MATCHED, BETTER, WORSE)
+UNEXPLAINED = "Not explained."
 # The first label has the same gain by either.
 SAME = {"nDCG@1": "P@1", "PSnDCG@1": "PSP@1"}
 
@@ -176,7 +177,10 @@ def _judge(where: Place, cell: Cell, home: str | None) -> tuple[str, str]:
         return NOT_COMPARABLE, obstacle
     slack = 0.0 if math.isnan(cell.spread) else cell.spread + np.nan_to_num(cell.stderr)
     verdict = compare(cell.mean, cell.published, table, slack)
-    return verdict, table.why(data, entrant, metric) if verdict == WORSE else ""
+    if verdict != WORSE:
+        return verdict, ""
+    known = table.why(data, entrant, metric)
+    return verdict, known or (UNEXPLAINED if entrant.role == OWN else "")
 
 
 def compare(ours: float, published: float, table: Table, slack: float = 0.0) -> str:

@@ -72,9 +72,10 @@ class Reproduction:
     @cached_property
     def claims(self) -> dict[str, tuple[dict[str, Topic], list[Claim]]]:
         """The topics and claims of each paper."""
-        place = {"quick": self.quick, "home": self.home}
-        papers = dict.fromkeys(spec.paper for spec in self.specs)
-        return {paper: read_claims(paper, **place) for paper in papers}
+        return {
+            paper: read_claims(paper, quick=self.quick, home=self.home)
+            for paper in dict.fromkeys(spec.paper for spec in self.specs)
+        }
 
     def findings(self) -> list[Finding]:
         """Return the claims of all papers, decided by the finished runs."""

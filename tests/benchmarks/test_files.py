@@ -8,6 +8,7 @@ import pytest
 from sklearn.svm import LinearSVC
 
 import manylabel as ml
+from benchmarks.learners.programme import read_programme as read_learners
 from benchmarks.peers.programme import read_programme
 from benchmarks.reproduce.claim import read_claims
 from benchmarks.reproduce.figure import read_figure
@@ -41,6 +42,7 @@ def _read(path):
 
 SETS = _read(HOME / "data.toml")
 PEERS = read_programme().sets
+LEARNERS_SETS = read_learners().sets
 FILES = {
     f"{path.parent.name}/{path.stem}": _read(path)
     for path in sorted(HOME.glob("*/*.toml"))
@@ -236,7 +238,8 @@ def test_a_data_set_has_files_or_a_generator(name):
     assert "all" in entry or "train_rows" not in entry
     assert ("noisy" in entry) != ("publisher" in entry)
     assert "train" in entry or "all" in entry or "noisy" in entry or name == "Ads-9M"
-    assert name in PEERS or any(name in table["data"] for table in TABLES.values())
+    others = {*PEERS, *LEARNERS_SETS}
+    assert name in others or any(name in table["data"] for table in TABLES.values())
 
 
 @pytest.mark.parametrize("name", AT_HAND)

@@ -20,17 +20,19 @@ from manylabel.metrics import as_metric
 
 AT_HAND = (
     *("emotions", "yeast", "scene", "CAL500", "Corel5k", "bibtex", "delicious"),
-    *("colon", "pcmac"),
+    *("colon", "pcmac", "dorothea"),
 )
 SETTINGS = {
     "stream": {"hide", "judge", "rows", "label_orders", "empty"},
     "split": set(),
+    "sets": set(),
     "folds": {"folds"},
     "binary": set(),
 }
 OWN_METRICS = {
     "stream": {"seconds"},
     "split": {"train_seconds", "predict_seconds"},
+    "sets": {"f1", "predict_seconds", "train_seconds"},
     "folds": {"f1", "predict_seconds", "train_seconds"},
     "binary": {"error", "depth", "features", "train_seconds"},
 }
@@ -80,8 +82,8 @@ def _settings(learner):
 def test_every_file_is_a_table_or_a_figure():
     assert FILES.keys() == TABLES.keys() | FIGURES.keys()
     assert not TABLES.keys() & FIGURES.keys()
-    assert len(TABLES) == 14 + 2 + 7
-    assert len(FIGURES) == 3 + 4
+    assert len(TABLES) == 14 + 2 + 9
+    assert len(FIGURES) == 3 + 6
 
 
 @of_each_table
@@ -236,8 +238,10 @@ def test_a_data_set_has_files_or_a_generator(name):
     assert ("train" in entry) == ("test" in entry)
     assert ("train_rows" in entry) == ("test_rows" in entry)
     assert "all" in entry or "train_rows" not in entry
-    assert ("noisy" in entry) != ("publisher" in entry)
-    assert "train" in entry or "all" in entry or "noisy" in entry or name == "Ads-9M"
+    is_drawn = "noisy" in entry or "words" in entry
+    assert is_drawn != ("publisher" in entry)
+    assert not is_drawn or "split" in entry
+    assert "train" in entry or "all" in entry or is_drawn or name == "Ads-9M"
     others = {*PEERS, *LEARNERS_SETS}
     assert name in others or any(name in table["data"] for table in TABLES.values())
 

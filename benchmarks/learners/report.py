@@ -122,7 +122,7 @@ def write_choices(groups: Mapping[str, Sequence[Record]], programme: Programme) 
         f"Means over the sets of a kind; *near* is at most {NEAR:g} point below the "
         "best. Learners that did not finish on one of the sets are left out."
     )
-    table = page.table([*head, "train s"], rows, n_words=3)
+    table = page.table([*head, "train s"], rows)
     return page.join("## In short", "\n".join(sentences), note, table)
 
 

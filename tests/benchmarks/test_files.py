@@ -229,6 +229,7 @@ def test_a_figure_draws_what_its_tables_have(name):
         else:
             assert {panel.metric, panel.x or panel.metric} <= set(panel.table.metrics)
         assert (figure.kind == "points") == bool(panel.x)
+        assert figure.kind != "tree" or len(panel.lines()) == 1
         assert len(panel.data) == 1 or figure.kind in ("sizes", "bars")
 
 

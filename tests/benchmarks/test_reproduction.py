@@ -170,7 +170,7 @@ def test_the_page_has_every_table_and_every_figure(reproduction):
         assert run(reproduction, spec.name) == []
     page = reproduction.write().read_text()
     pictures = re.findall(r"!\[.*\]\((.*)\)", page)
-    assert pictures == [f"paper-figure-{n}.png" for n in range(1, 6)]
+    assert pictures == [f"paper-figure-{n}.png" for n in range(1, 7)]
     for picture in pictures:
         content = (reproduction.pages / picture).read_bytes()
         assert content.startswith(b"\x89PNG")

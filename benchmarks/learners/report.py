@@ -8,7 +8,14 @@ from typing import Any
 from benchmarks import page, plots
 from benchmarks.learners.process import DEPTHS
 from benchmarks.learners.programme import Programme
-from benchmarks.learners.results import JUDGED, NEAR, by_set, choices, quickest
+from benchmarks.learners.results import (
+    JUDGED,
+    NEAR,
+    by_set,
+    choices,
+    complete,
+    quickest,
+)
 from benchmarks.ledger import Record
 from benchmarks.peers.texts import WORDS
 from benchmarks.source import Source
@@ -94,11 +101,13 @@ def write_pages(
 def write_choices(groups: Mapping[str, Sequence[Record]], programme: Programme) -> str:
     """Return which learner is best for each kind of data, and which is quick and near.
 
-    Learners without figures on one of the sets of a kind are left out of it.
+    Sets on which a learner is still to be run are left out, and so are learners without
+    figures on one of the other sets of a kind.
     """
     rows, sentences = [], []
+    whole = complete(groups, [each.name for each in programme.learners])
     for kind, sets in programme.kinds.items():
-        at_hand = [data for data in sets if data in groups]
+        at_hand = [data for data in sets if data in whole]
         told = []
         for metric, words in JUDGED.items():
             found = choices(groups, at_hand, metric)
@@ -120,7 +129,8 @@ def write_choices(groups: Mapping[str, Sequence[Record]], programme: Programme) 
     head = ["data", "judged by", "best", "%", "train s", "quickest near it", "%"]
     note = (
         f"Means over the sets of a kind; *near* is at most {NEAR:g} point below the "
-        "best. Learners that did not finish on one of the sets are left out."
+        "best. Learners that did not finish on one of the sets are left out, and so "
+        "are sets on which not all learners were run yet."
     )
     table = page.table([*head, "train s"], rows)
     return page.join("## In short", "\n".join(sentences), note, table)

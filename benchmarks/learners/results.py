@@ -42,6 +42,18 @@ def by_set(lines: Iterable[Record]) -> dict[str, list[Record]]:
     return found
 
 
+def complete(
+    lines: Mapping[str, Sequence[Record]], learners: Iterable[str]
+) -> list[str]:
+    """Return the sets on which all learners were run, whatever became of them."""
+    wanted = set(learners)
+    return [
+        data
+        for data, group in lines.items()
+        if wanted <= {line["learner"] for line in group}
+    ]
+
+
 def choices(
     lines: Mapping[str, Sequence[Record]], sets: Iterable[str], metric: str
 ) -> list[Choice]:

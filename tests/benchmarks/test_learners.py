@@ -195,6 +195,12 @@ def test_the_page_says_which_learner_and_what_failed(programme, tmp_path):
     assert content.startswith(b"\x89PNG")
 
 
+def test_nothing_is_advised_before_all_learners_were_run(programme):
+    lines = [line("tiny", "Popularity"), line("tiny", "CSDPP", failure="no")]
+    assert "for the first label" in report.write_choices(by_set(lines), programme)
+    assert report.write_choices(by_set(lines[:1]), programme) == ""
+
+
 def test_a_page_without_runs_is_a_page(programme, tmp_path):
     path = report.write_pages(*([], programme, [], tmp_path), command="x", minutes=2)
     assert "No run is finished." in path.read_text()

@@ -8,6 +8,7 @@ import typer
 
 from benchmarks.console import note
 from benchmarks.growth.command import growth
+from benchmarks.learners.command import learners
 from benchmarks.peers.command import peers
 from benchmarks.reproduce.command import reproduce
 from manylabel.exceptions import ManylabelError
@@ -23,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (reproduce, peers, growth):
+for verb in (reproduce, peers, learners, growth):
     app.command()(verb)
 
 

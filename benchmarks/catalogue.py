@@ -19,6 +19,7 @@ ENTRY: dict[str, Any] = {
     "scaling": None,
     "propensity": {"a": 0.55, "b": 1.5},
     "noisy": None,
+    "words": None,
 }
 
 
@@ -54,7 +55,8 @@ class Catalogue:
         complete = {"train", "test"} <= paths.keys() or "all" in paths
         wanted = PARTS if entry["train"] else ("all",)
         names = tuple(entry[part][0] for part in wanted if entry[part])
-        missing = () if complete or entry["noisy"] else names or ("file of it",)
+        drawn = entry["noisy"] or entry["words"]
+        missing = () if complete or drawn else names or ("file of it",)
         if not {"train", "test"} <= paths.keys():  # half a set is none
             paths = {part: path for part, path in paths.items() if part not in PARTS}
         split = entry["split"]
@@ -67,6 +69,7 @@ class Catalogue:
             entry["scaling"],
             entry["propensity"],
             entry["noisy"],
+            entry["words"],
         )
 
     @cached_property

@@ -1,6 +1,7 @@
 """All that is drawn: panels in a grid, and lines, points and bars in them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import cycle
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from manylabel.evaluation.profile import Profile
 __all__ = ["Panel", "check_matplotlib", "write"]
 
 MARKERS = "os^Dv"
+KINDS = "os^DvP*X<>phd8"
 FILLED, HOLLOW = "ov", "^sDP"  # when colours have been used up, the next
 Point = tuple[float, float]
 
@@ -41,6 +43,7 @@ def write(
     n_columns: int = 3,
     size: tuple[float, float] = (4.6, 3.4),
     shared: bool = False,
+    legend: bool = False,
 ) -> Path:
     """Draw panels in rows; return the file.
 
@@ -59,6 +62,8 @@ def write(
     shared : bool, default=False
         Whether panels beside and above each other share their axes, and all panels one
         legend beneath.
+    legend : bool, default=False
+        Whether all panels share one legend beneath, though not their axes.
     """
     n_columns = min(n_columns, len(panels))
     n_rows = ceil(len(panels) / n_columns)
@@ -72,14 +77,23 @@ def write(
             panel.draw(axes)
             axes.set_title(panel.title, fontsize=12)
             axes.grid(True, alpha=0.3)
-        if shared:
-            known = grid[0].get_legend_handles_labels()
-            figure.legend(*known, loc="outside lower center", ncols=4, fontsize=9)
+        if shared or legend:
+            _draw_legend(figure, grid[: len(panels)])
 
     path.parent.mkdir(parents=True, exist_ok=True)
     across, down = size
     write_figure(path, (max(6, across * n_columns), down * n_rows + 0.4), title, fill)
     return path
+
+
+def _draw_legend(figure: Any, grid: Iterable[Any]) -> None:
+    """Draw one legend of all panels, beneath them: a name stands in it once."""
+    known: dict[str, Any] = {}
+    for axes in grid:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            known.setdefault(name, handle)
+    place = {"loc": "outside lower center", "ncols": 4, "fontsize": 9}
+    figure.legend(list(known.values()), list(known), **place)
 
 
 def draw_means(axes: Any, lines: Mapping[str, Sequence[Any]], metric: str) -> None:
@@ -138,6 +152,31 @@ def draw_points(
                 markerfacecolor=colour if is_ours else "white",
                 markeredgewidth=1.8,
             )
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:,.10g}")
+
+
+def draw_families(
+    axes: Any, points: Mapping[str, Point], families: Mapping[str, str]
+) -> None:
+    """Draw a point for each name, over a logarithmic axis: a family has its colour.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+        Where.
+    points : mapping of str to tuple of float
+        By name, where it stands; what has no point is left out.
+    families : mapping of str to str
+        The families by name, of all names, so that each looks the same everywhere.
+    """
+    colours = list(dict.fromkeys(families.values()))
+    for number, family in enumerate(colours):
+        members = [name for name in families if families[name] == family]
+        for name, marker in zip(members, cycle(KINDS), strict=False):
+            if name in points:
+                look = {"marker": marker, "color": _colour(number), "linestyle": ""}
+                axes.plot(*points[name], label=name, markersize=8, **look)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:,.10g}")
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import scale
+from sklearn.preprocessing import normalize, scale
 
 from manylabel.data import Dataset, make_corpus, read
 
@@ -37,6 +37,8 @@ class Source:
         The constants of its propensities.
     noisy : int or None
         Of generated rows: the features that say nothing.
+    words : int or None
+        Of generated rows of words: how many words there are.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Source:
     scaling: str | None
     propensity: dict[str, float]
     noisy: int | None
+    words: int | None = None
 
     @cached_property
     def parts(self) -> dict[str, Dataset]:
@@ -83,11 +86,13 @@ class Source:
         """Return features for training and for testing, then the classes of both."""
         if self.noisy is not None and self.split is not None:
             return crossed(self.split, self.noisy, seed)
+        if self.words is not None and self.split is not None:
+            return worded(self.split, self.words, seed)
         if "train" in self.paths:
             X, y = load_svmlight_file(str(self.paths["train"]))
             path = str(self.paths["test"])
             test_X, test_y = load_svmlight_file(path, n_features=X.shape[1])
-            return X, test_X, y, test_y
+            return _narrowed(X), _narrowed(test_X), y, test_y
         X, y = load_svmlight_file(str(self.paths["all"]))
         if self.scaling == "rows":
             X = scale(X.toarray(), axis=1)
@@ -128,6 +133,50 @@ def crossed(
     ]
     train, test = ((X[:, 0] > 0) == (X[:, 1] > 0) for X in parts)
     return parts[0].astype(np.float32), parts[1].astype(np.float32), train, test
+
+
+N_TOPICS, TOPIC_WORDS = 4, 50  # of generated rows: two topics a class
+WORDS, ON_TOPIC, OFF_TOPIC = 100, 8, 0.1  # of a row; and rows that are off their topic
+
+
+def worded(
+    split: tuple[int, int], n_words: int, seed: int
+) -> tuple[Any, Any, Any, Any]:
+    """Return rows of few of many words, of two classes of two topics each.
+
+    A row has a hundred words, frequent ones first, and eight of its topic; one row in
+    ten has those of any topic. Features for training and for testing, of unit length,
+    then the classes of both.
+
+    Examples
+    --------
+    >>> X, test_X, y, _ = worded((30, 10), 1_000, seed=0)
+    >>> X.shape, test_X.shape, y.shape
+    ((30, 1000), (10, 1000), (30,))
+    """
+    rng = np.random.default_rng(seed)
+    n_rows = sum(split)
+    topics = rng.integers(N_TOPICS, size=n_rows)
+    spoken = np.where(
+        rng.random(n_rows) < OFF_TOPIC, rng.integers(N_TOPICS, size=n_rows), topics
+    )
+    known = rng.integers(n_words, size=(N_TOPICS, TOPIC_WORDS))
+    drawn = rng.integers(TOPIC_WORDS, size=(n_rows, ON_TOPIC))
+    any_words = (n_words * rng.random((n_rows, WORDS)) ** 3).astype(np.int64)
+    columns = np.hstack([any_words, known[spoken[:, None], drawn]]).astype(np.int32)
+    starts = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int32)
+    ones = np.ones(columns.size, np.float32)
+    X = sp.csr_matrix((ones, columns.ravel(), starts), (n_rows, n_words))
+    X.sum_duplicates()
+    X, y = normalize(X), topics % 2 == 0
+    n_train = split[0]
+    return X[:n_train], X[n_train:], y[:n_train], y[n_train:]
+
+
+def _narrowed(X: Any) -> Any:
+    """Return a CSR matrix with indices of 32 bits, which scikit-learn's SVM wants."""
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X
 
 
 def _first_column(path: Path) -> np.ndarray:

@@ -7,12 +7,16 @@ from typing import Any
 from manylabel.exceptions import DataError
 
 HOME = Path(__file__).parent / "reproduce" / "papers"
+CLAIMS = "claims"  # of a paper, in words: neither a table nor a figure
 
 
 def papers(home: Path = HOME) -> dict[str, list[str]]:
     """Return the names of the tables and figures of each paper, in their order."""
     return {
-        folder.name: sorted((file.stem for file in folder.glob("*.toml")), key=_rank)
+        folder.name: sorted(
+            (file.stem for file in folder.glob("*.toml") if file.stem != CLAIMS),
+            key=_rank,
+        )
         for folder in sorted(home.iterdir())
         if folder.is_dir()
     }

@@ -6,7 +6,6 @@ largest size so far.
 """
 
 import json
-import resource
 import sys
 import time
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from benchmarks.ledger import Record
+from benchmarks.memory import forget_peak, megabytes
 from manylabel.baselines import OneVsRest
 from manylabel.budget import AnnotationTree, PowersetTree
 from manylabel.data import make_corpus
@@ -26,7 +26,6 @@ from manylabel.trees import FastXML, PfastreXML
 N_TEST = 2_000  # rows to predict
 K = 5  # labels to predict for each
 LEAST_SECONDS = 1.0  # of work at each size: what is shorter is repeated
-STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 # Few trees, as one costs what another does; as many components at any size.
 LEARNERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "OneVsRest": (OneVsRest, {}),
@@ -61,16 +60,16 @@ def measure(point: Record, folder: Path) -> dict[str, float]:
     model.predict_topk(tiny[0], k=K)
     model.predict(tiny[0])
     del tiny, model
-    idle = _megabytes("VmRSS")
+    idle = megabytes("VmRSS")
     X, Y = sp.load_npz(folder / "X.npz"), sp.load_npz(folder / "Y.npz")
     n_rows = point["rows"]
     rows, labels, new_rows = X[:n_rows], Y[:n_rows], X[n_rows:]
     del X, Y
-    _forget_peak()
+    forget_peak()
     model = learner(**parameters)
     fit = _seconds(lambda: model.fit(rows, labels))
-    fit_peak = _megabytes("VmHWM")
-    _forget_peak()
+    fit_peak = megabytes("VmHWM")
+    forget_peak()
     rank = _seconds(lambda: model.predict_topk(new_rows, k=K))
     predict = _seconds(lambda: model.predict(new_rows))
     return {
@@ -79,7 +78,7 @@ def measure(point: Record, folder: Path) -> dict[str, float]:
         "predict_microseconds": predict / N_TEST * 1e6,
         "idle_megabytes": idle,
         "fit_megabytes": fit_peak - idle,
-        "predict_megabytes": _megabytes("VmHWM") - idle,
+        "predict_megabytes": megabytes("VmHWM") - idle,
     }
 
 
@@ -91,24 +90,6 @@ def _seconds(task: Callable[[], Any]) -> float:
         task()
         found.append(time.process_time() - start)
     return min(found)
-
-
-def _megabytes(field: str) -> float:
-    """Return the memory of this process, now (VmRSS) or at its peak (VmHWM).
-
-    Linux keeps both. Elsewhere there is but the peak of all time.
-    """
-    if not STATUS.exists():
-        unit = 1e6 if sys.platform == "darwin" else 1e3
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-    lines = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
-    return int(lines[field].split()[0]) * 1024 / 1e6
-
-
-def _forget_peak() -> None:
-    """Let the peak begin anew, where the system can."""
-    if CLEAR.exists():
-        CLEAR.write_text("5")
 
 
 if __name__ == "__main__":

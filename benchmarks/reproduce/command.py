@@ -12,7 +12,7 @@ from benchmarks.plots import check_matplotlib
 from benchmarks.reproduce.report import Section, count, rows_of, write_cells
 from benchmarks.reproduce.reproduction import Reproduction
 from benchmarks.reproduce.trial import Trial
-from benchmarks.reproduce.verdict import VERDICTS
+from benchmarks.reproduce.verdict import UNEXPLAINED, VERDICTS
 
 Paper = Annotated[
     str | None,
@@ -76,6 +76,7 @@ def reproduce(
     else:
         _show(sections, in_full=table is not None)
     note(f"note: wrote {written}.")
+    _name_unexplained(sections)
     for error in dict.fromkeys(each["failure"] for each in failed):
         note(f"note: {sum(e['failure'] == error for e in failed)} runs failed: {error}")
     if failed:
@@ -112,6 +113,15 @@ def _run(
         return reproduction.run(trials, n_jobs=jobs, watch=tell)
 
 
+def _name_unexplained(sections: list[Section]) -> None:
+    """Say where a paper's own algorithm is worse than published for no known reason."""
+    for section in sections:
+        found = [cell for cell in section.cells if cell.reason == UNEXPLAINED]
+        for cell in found:
+            what = f"{cell.row} on {cell.data}, {cell.metric}"
+            note(f"note: {section.spec.name}: {what} is worse and has no reason.")
+
+
 def _figures(section: Section) -> dict[str, Any]:
     spec = section.spec
     return {
@@ -133,4 +143,5 @@ def _show(sections: list[Section], *, in_full: bool) -> None:
         for s in sections
         if s.cells
     )
-    say(f"Cells of the tables by verdict\n\n{page.table(['table', *VERDICTS], rows)}")
+    head = ["table", *(verdict or "nothing published" for verdict in VERDICTS)]
+    say(f"Cells of the tables by verdict\n\n{page.table(head, rows)}")

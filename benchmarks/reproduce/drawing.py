@@ -12,14 +12,18 @@ from benchmarks.catalogue import Catalogue
 from benchmarks.ledger import Record
 from benchmarks.reproduce.figure import Figure, Panel
 from benchmarks.reproduce.table import Entrant
+from manylabel.evaluation import plot_tree
 
 Records = Mapping[str, Record]
+DEPTH = 3  # of a tree that is drawn
 
 
 def draw(
     figure: Figure, records: Records, catalogue: Catalogue, path: Path
 ) -> Path | None:
     """Draw what there is of a figure; return the file, or None if there is nothing."""
+    if figure.kind == "tree":
+        return _draw_tree(figure, records, catalogue, path)
     panels = [
         plots.Panel(
             panel.title or (panel.data[0] if len(panel.data) == 1 else ""),
@@ -42,6 +46,22 @@ def _is_ready(
         for data in panel.data
         for entrant in panel.table.entrants
     )
+
+
+def _draw_tree(
+    figure: Figure, records: Records, catalogue: Catalogue, path: Path
+) -> Path | None:
+    """Draw the tree of the first run of a panel, which is learnt anew for it."""
+    (panel,) = figure.panels
+    (data,) = panel.data
+    ((entrant, *_),) = panel.lines().values()
+    trial = panel.table.trials(data, entrant, panel.metric)[0]
+    if trial.key not in records:
+        return None
+    X, _, y, _ = catalogue[data].classes(trial.seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    plot_tree(trial.make().fit(X, y), path, depth=DEPTH, title=figure.title)
+    return path
 
 
 def _runs(panel: Panel, data: str, entrant: Entrant, records: Records) -> list[Record]:

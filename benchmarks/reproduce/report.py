@@ -1,36 +1,16 @@
-"""The page of the papers: every table with ours, theirs and a verdict, every figure."""
+"""A table with ours, theirs and a verdict, or a figure, as a part of the page."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from benchmarks import page
-from benchmarks.ledger import Record
 from benchmarks.reproduce.figure import Figure
 from benchmarks.reproduce.table import Table
-from benchmarks.reproduce.verdict import NOT_RUN, VERDICTS, Cell
-from benchmarks.source import Source
+from benchmarks.reproduce.verdict import VERDICTS, Cell, title
 
-TITLES = {
-    "cs-dpp": "Dynamic principal projection for cost-sensitive online multi-label "
-    "classification (Chu, Huang & Lin 2019)",
-    "pfastrexml-supplement": "Extreme multi-label loss functions, supplementary "
-    "material (Jain, Prabhu & Varma 2016)",
-    "budgeted-trees": "Making decision trees feasible in ultrahigh feature and label "
-    "dimensions (Liu & Tsang 2017)",
-}
 HEAD = ("data", "learner", "metric", "ours", "published", "difference", "verdict")
-INTRODUCTION = """\
-Every table and figure of the three papers that can be run on the data at hand, run
-again and put beside what was published. This page is written by the command below from
-one line of JSON for each run; what is finished is not run again.
-
-A verdict is *matched* if our mean is within the tolerance that a table names (a share
-of the published value), else *better* or *worse*; *not comparable* has its reason
-beneath the table. The figure after ± is the standard error over repetitions.
-"""
 
 
 @dataclass(frozen=True)
@@ -50,25 +30,6 @@ class Section:
     spec: Table | Figure
     cells: list[Cell]
     picture: str | None = None
-
-
-def write_page(
-    sections: Sequence[Section],
-    runs: Sequence[Record],
-    lost: Sequence[Source],
-    *,
-    quick: bool,
-) -> str:
-    """Return the page as Markdown."""
-    hurry = " --quick" if quick else ""
-    command = f"python -m benchmarks reproduce{{}}{hurry} --data DATA"
-    tables = [each for each in sections if isinstance(each.spec, Table)]
-    parts = [_summary(tables), _absent(lost)]
-    for paper, group in groupby(sections, key=lambda each: each.spec.paper):
-        parts.append(f"## {paper}\n\n{TITLES.get(paper, '')}.")
-        parts += [_section(each, command) for each in group]
-    title = "The papers, run again"
-    return page.compose(title, INTRODUCTION, command.format(""), runs, parts)
 
 
 def write_cells(cells: Iterable[Cell]) -> str:
@@ -102,13 +63,17 @@ def _row(cell: Cell, marks: Mapping[str, str]) -> list[str]:
         ours += f" ± {figure(cell.stderr, cell.mean)}"
     gap = figure(cell.mean - cell.published, cell.mean, "+")
     mark = f" ({marks[cell.reason]})" if cell.reason else ""
-    told = [cell.data, cell.row, cell.metric, ours, figure(cell.published), gap]
-    return [*told, cell.verdict + mark]
+    theirs = figure(cell.published)
+    if not math.isnan(cell.spread):
+        theirs += f" ± {figure(cell.spread, cell.published)}"
+    told = [cell.data, cell.row, cell.metric, ours, theirs, gap]
+    return [*told, f"{cell.verdict}{mark}".strip()]
 
 
-def _section(section: Section, command: str) -> str:
+def write_section(section: Section, command: str) -> str:
+    """Return a table or a figure as Markdown, with the command that runs it."""
     spec = section.spec
-    parts = [f"### {spec.name.replace('-', ' ').capitalize()}: {spec.title}"]
+    parts = [f"### {title(spec.name)}: {spec.title}"]
     parts.append(f"`{command.format(f' {spec.paper} {spec.name}')}`")
     parts.append(spec.notes)
     if isinstance(spec, Table):
@@ -143,32 +108,6 @@ def _why_empty(section: Section) -> str:
     return f"Not run: {'; '.join(reasons)}."
 
 
-def _summary(sections: Iterable[Section]) -> str:
-    """Return the verdicts of each table, those of sets that were not found left out."""
-    rows, total = [], Counter[str]()
-    for each in sections:
-        found = count(cell for cell in each.cells if cell.values)
-        total.update(found)
-        rows.append([f"{each.spec.paper}, {each.spec.name}", *_counts(found)])
-    rows.append(["all", *_counts(total)])
-    return "## Verdicts\n\n" + page.table(["table", *VERDICTS[:-1]], rows)
-
-
-def _counts(found: Mapping[str, int]) -> list[str]:
-    return [str(found[verdict]) for verdict in VERDICTS if verdict != NOT_RUN]
-
-
-def _absent(lost: Sequence[Source]) -> str:
-    """Name the data sets that were not found, and where their publishers have them."""
-    if not lost:
-        return ""
-    rows = [[each.name, ", ".join(each.missing), each.publisher] for each in lost]
-    return (
-        "## Data sets that were not found\n\nTheir part of each table was skipped.\n\n"
-        + page.table(["data", "files looked for", "publisher"], rows)
-    )
-
-
 def rows_of(cells: Iterable[Cell]) -> Iterator[dict[str, object]]:
     """Yield cells for other programs."""
     for cell in cells:
@@ -180,6 +119,7 @@ def rows_of(cells: Iterable[Cell]) -> Iterator[dict[str, object]]:
             "ours": cell.mean if cell.values else None,
             "stderr": None if math.isnan(cell.stderr) else cell.stderr,
             "published": published,
+            "role": cell.role,
             "verdict": cell.verdict,
             "reason": cell.reason,
         }

@@ -8,13 +8,16 @@ from pathlib import Path
 from benchmarks import page, runner, toml_files
 from benchmarks.catalogue import Catalogue
 from benchmarks.ledger import Ledger, Record
+from benchmarks.reproduce.claim import Claim, Topic, read_claims
 from benchmarks.reproduce.drawing import draw
 from benchmarks.reproduce.figure import Figure, is_figure, read_figure
+from benchmarks.reproduce.finding import Finding, find
+from benchmarks.reproduce.papers_page import write_page
 from benchmarks.reproduce.performing import perform
-from benchmarks.reproduce.report import Section, write_page
+from benchmarks.reproduce.report import Section
 from benchmarks.reproduce.table import Table, read_table
 from benchmarks.reproduce.trial import Trial
-from benchmarks.reproduce.verdict import judge
+from benchmarks.reproduce.verdict import Where, find_repeats, judge
 from benchmarks.source import Source
 
 
@@ -60,6 +63,24 @@ class Reproduction:
             for paper, names in toml_files.papers(self.home).items()
             for name in names
         ]
+
+    @cached_property
+    def repeats(self) -> dict[Where, str]:
+        """Where cells that repeat others are judged."""
+        return find_repeats(spec for spec in self.specs if isinstance(spec, Table))
+
+    @cached_property
+    def claims(self) -> dict[str, tuple[dict[str, Topic], list[Claim]]]:
+        """The topics and claims of each paper."""
+        return {
+            paper: read_claims(paper, quick=self.quick, home=self.home)
+            for paper in dict.fromkeys(spec.paper for spec in self.specs)
+        }
+
+    def findings(self) -> list[Finding]:
+        """Return the claims of all papers, decided by the finished runs."""
+        claims = (claim for _, found in self.claims.values() for claim in found)
+        return [find(claim, self.ledger.records) for claim in claims]
 
     def _read(self, paper: str, name: str) -> Table | Figure:
         read = read_figure if is_figure(paper, name, home=self.home) else read_table
@@ -108,7 +129,7 @@ class Reproduction:
         """Return a table with its verdicts, or a figure, drawn."""
         records = self.ledger.records
         if isinstance(spec, Table):
-            return Section(spec, judge(spec, records, self.catalogue))
+            return Section(spec, judge(spec, records, self.catalogue, self.repeats))
         place = self.pages / f"{spec.paper}-{spec.name}.png"
         drawn = draw(spec, records, self.catalogue, place)
         return Section(spec, [], drawn.name if drawn else None)
@@ -119,5 +140,8 @@ class Reproduction:
         wanted = {trial.key for trial in self.trials(self.specs)}
         runs = [run for key, run in self.ledger.records.items() if key in wanted]
         lost = self.missing(self.specs)
-        text = write_page(sections, runs, lost, quick=self.quick)
+        topics = {paper: found for paper, (found, _) in self.claims.items()}
+        text = write_page(
+            *(sections, topics, self.findings(), runs, lost), quick=self.quick
+        )
         return page.write(self.pages / "papers.md", text)

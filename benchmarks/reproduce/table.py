@@ -26,8 +26,15 @@ TABLE: dict[str, Any] = {
     "settings": {},
     "incomparable": {},
     "published": {},
+    "spread": {},
+    "spread_of": "mean",
+    "reasons": [],
     "quick": {},
 }
+REASON: dict[str, Any] = {"why": ..., "data": None, "rows": None, "metrics": None}
+# Whose row it is: only the first are what a paper proposes.
+ROLES = ("own", "comparator", "ablation", "variant")
+OWN, COMPARATOR, ABLATION, VARIANT = ROLES
 LEARNER: dict[str, Any] = {
     "name": ...,
     "class": ...,
@@ -39,6 +46,7 @@ LEARNER: dict[str, Any] = {
     "reason": None,
     "against": None,
     "only": None,
+    "role": None,
 }
 
 
@@ -68,6 +76,9 @@ class Entrant:
         The row whose published values it is compared with.
     only : tuple of str or None
         The data sets that it is run on; None for all.
+    role : {"own", "comparator", "ablation", "variant"}
+        Whether the paper proposes it, compares with it, or takes a part of its own
+        away to show what that is good for; or whether it is a variant of ours.
     """
 
     name: str
@@ -80,6 +91,30 @@ class Entrant:
     reason: str | None
     against: str
     only: tuple[str, ...] | None
+    role: str
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why cells of a table are worse than published.
+
+    Parameters
+    ----------
+    why : str
+        The reason.
+    data, rows, metrics : tuple of str or None
+        Of which cells; None for all.
+    """
+
+    why: str
+    data: tuple[str, ...] | None
+    rows: tuple[str, ...] | None
+    metrics: tuple[str, ...] | None
+
+    def covers(self, data: str, row: str, metric: str) -> bool:
+        """Tell whether it is the reason of a cell."""
+        chosen = (self.data, data), (self.rows, row), (self.metrics, metric)
+        return all(names is None or name in names for names, name in chosen)
 
 
 @dataclass(frozen=True)
@@ -110,6 +145,13 @@ class Table:
         The rows.
     published : mapping
         Values by data set and row, in the order of the metrics.
+    spread : mapping
+        What the paper prints after ±, likewise.
+    spread_of : int or "mean"
+        What that is: the standard error of the mean, or the standard deviation of as
+        many values.
+    reasons : tuple of Reason
+        Why cells are worse than published, if they are.
     """
 
     paper: str
@@ -127,6 +169,9 @@ class Table:
     incomparable: Mapping[str, str]
     entrants: tuple[Entrant, ...]
     published: Mapping[str, Mapping[str, list[float]]]
+    spread: Mapping[str, Mapping[str, list[float]]]
+    spread_of: int | str
+    reasons: tuple[Reason, ...]
 
     def trials(self, data: str, entrant: Entrant, metric: str) -> list[Trial]:
         """Return the runs that a cell of the table is the mean of."""
@@ -156,8 +201,33 @@ class Table:
 
     def aim(self, data: str, entrant: Entrant, metric: str) -> float:
         """Return what was published, or NaN."""
-        row = self.published.get(data, {}).get(entrant.against)
+        return self._printed(self.published, data, entrant, metric)
+
+    def stderr(self, data: str, entrant: Entrant, metric: str) -> float:
+        """Return the standard error of what was published, or NaN."""
+        spread = self._printed(self.spread, data, entrant, metric)
+        if isinstance(self.spread_of, int):
+            return spread / math.sqrt(self.spread_of)
+        return spread
+
+    def _printed(
+        self,
+        figures: Mapping[str, Mapping[str, list[float]]],
+        data: str,
+        entrant: Entrant,
+        metric: str,
+    ) -> float:
+        row = figures.get(data, {}).get(entrant.against)
         return math.nan if row is None else row[self.metrics.index(metric)]
+
+    def is_lower_better(self, metric: str) -> bool:
+        """Tell whether less of a metric is better, as of time it always is."""
+        return self.lower_is_better or metric.endswith("seconds")
+
+    def why(self, data: str, entrant: Entrant, metric: str) -> str:
+        """Return why a cell is worse than published, as far as it is known."""
+        place = data, entrant.name, metric
+        return next((each.why for each in self.reasons if each.covers(*place)), "")
 
 
 Place = tuple[Table, str, Entrant, str]
@@ -191,7 +261,20 @@ def read_table(
         incomparable=given["incomparable"],
         entrants=tuple(_entrants(path, given["learners"])),
         published=given["published"],
+        spread=given["spread"],
+        spread_of=given["spread_of"],
+        reasons=tuple(_reasons(path, given["reasons"])),
     )
+
+
+def _reasons(path: Path, reasons: list[dict[str, Any]]) -> Iterator[Reason]:
+    for each in reasons:
+        given = toml_files.take(path, each, REASON)
+        chosen = (given[name] for name in ("data", "rows", "metrics"))
+        yield Reason(
+            given["why"],
+            *(None if names is None else tuple(names) for names in chosen),
+        )
 
 
 def _entrants(path: Path, learners: list[dict[str, Any]]) -> Iterator[Entrant]:
@@ -215,4 +298,14 @@ def _entrants(path: Path, learners: list[dict[str, Any]]) -> Iterator[Entrant]:
                 learner["reason"],
                 learner["against"] or name,
                 None if only is None else tuple(only),
+                _role(path, learner),
             )
+
+
+def _role(path: Path, learner: dict[str, Any]) -> str:
+    """Return whose row it is: of the paper, or ours if it stands beside another."""
+    role: str = learner["role"] or (VARIANT if learner["against"] else OWN)
+    if role not in ROLES:
+        known = ", ".join(ROLES)
+        raise DataError(path, f"expected role = {known}, found {role!r}.")
+    return role

@@ -112,6 +112,11 @@ class = "BudgetedClassifier"
 parameters = { max_planes = 1 }
 sweep = { budget = [1, 2] }
 on = { xor = { C = 0.5 } }
+
+[[learners]]
+name = "SBT"
+class = "BudgetedTree"
+parameters = { budget = 1, max_planes = 1, C = 1.0 }
 """
 FIGURES = {
     "curves": 'table = "table-1"\ndata = "tiny"\nmetric = "f1"',
@@ -119,6 +124,7 @@ FIGURES = {
     "sizes": 'table = "table-10"\ndata = ["xor"]\nmetric = "error"\nlearners = ["SVM"]',
     "bars": 'table = "table-9"\ndata = ["tiny"]\nmetric = "predict_seconds"',
     "frequencies": 'table = "table-9"\ndata = "tiny"\nmetric = "labelsets"',
+    "tree": 'table = "table-10"\ndata = "xor"\nmetric = "error"\nlearners = ["SBT"]',
 }
 
 

@@ -8,26 +8,31 @@ import pytest
 from sklearn.svm import LinearSVC
 
 import manylabel as ml
+from benchmarks.learners.programme import read_programme as read_learners
 from benchmarks.peers.programme import read_programme
+from benchmarks.reproduce.claim import read_claims
 from benchmarks.reproduce.figure import read_figure
 from benchmarks.reproduce.table import read_table
-from benchmarks.toml_files import HOME
+from benchmarks.reproduce.verdict import find_repeats
+from benchmarks.toml_files import CLAIMS, HOME
 from manylabel.losses import as_cost
 from manylabel.metrics import as_metric
 
 AT_HAND = (
     *("emotions", "yeast", "scene", "CAL500", "Corel5k", "bibtex", "delicious"),
-    *("colon", "pcmac"),
+    *("colon", "pcmac", "dorothea"),
 )
 SETTINGS = {
     "stream": {"hide", "judge", "rows", "label_orders", "empty"},
     "split": set(),
+    "sets": set(),
     "folds": {"folds"},
     "binary": set(),
 }
 OWN_METRICS = {
     "stream": {"seconds"},
-    "split": set(),
+    "split": {"train_seconds", "predict_seconds"},
+    "sets": {"f1", "predict_seconds", "train_seconds"},
     "folds": {"f1", "predict_seconds", "train_seconds"},
     "binary": {"error", "depth", "features", "train_seconds"},
 }
@@ -39,9 +44,11 @@ def _read(path):
 
 SETS = _read(HOME / "data.toml")
 PEERS = read_programme().sets
+LEARNERS_SETS = read_learners().sets
 FILES = {
     f"{path.parent.name}/{path.stem}": _read(path)
     for path in sorted(HOME.glob("*/*.toml"))
+    if path.stem != CLAIMS
 }
 TABLES = {name: file for name, file in FILES.items() if "protocol" in file}
 FIGURES = {name: file for name, file in FILES.items() if "kind" in file}
@@ -75,8 +82,8 @@ def _settings(learner):
 def test_every_file_is_a_table_or_a_figure():
     assert FILES.keys() == TABLES.keys() | FIGURES.keys()
     assert not TABLES.keys() & FIGURES.keys()
-    assert len(TABLES) == 14 + 2 + 7
-    assert len(FIGURES) == 3 + 4
+    assert len(TABLES) == 14 + 2 + 9
+    assert len(FIGURES) == 3 + 6
 
 
 @of_each_table
@@ -88,6 +95,73 @@ def test_a_table_can_be_read_in_full_and_quick(name):
     assert table.get("settings", {}).keys() <= SETTINGS[table["protocol"]]
     assert table.get("incomparable", {}).keys() <= set(table["metrics"])
     assert table.get("limits", {}).keys() <= set(table["data"])
+
+
+@of_each_table
+def test_reasons_are_of_cells_that_the_table_has(name):
+    table = TABLES[name]
+    rows = {entrant.name for entrant in read_table(*name.split("/")).entrants}
+    for reason in table.get("reasons", []):
+        assert set(reason.get("data", [])) <= set(table["data"])
+        assert set(reason.get("rows", [])) <= rows
+        assert set(reason.get("metrics", [])) <= set(table["metrics"])
+
+
+@of_each_table
+def test_a_spread_is_printed_after_a_published_value(name):
+    table = TABLES[name]
+    for data, rows in table.get("spread", {}).items():
+        for learner, row in rows.items():
+            published = table["published"][data][learner]
+            assert len(row) == len(published)
+            assert np.isnan(row)[np.isnan(published)].all()
+            assert not np.nanmax(row) > np.nanmax(published), (data, learner)
+
+
+@pytest.mark.parametrize("paper", sorted({name.split("/")[0] for name in FILES}))
+def test_every_paper_has_claims_and_a_topic_for_its_numbers(paper):
+    topics, claims = read_claims(paper)
+    assert "numbers" in topics
+    assert {claim.topic for claim in claims} == topics.keys() - {"numbers"}
+    for claim in claims:
+        assert claim.pairs, claim.says
+        assert list(claim.cases()), claim.says
+        sets = {data for table in claim.tables for data in table.data}
+        assert set(claim.data or ()) <= sets
+        for table in claim.tables:
+            known = {*table.metrics, *OWN_METRICS[table.protocol]}
+            assert set(claim.metrics) <= known, claim.says
+
+
+def test_numbers_that_the_papers_repeat_are_found():
+    tables = [read_table(*name.split("/")) for name in TABLES]
+    order = sorted(tables, key=lambda t: (t.paper, int("0" + t.name.partition("-")[2])))
+    where = find_repeats(order)
+    in_18 = [home for (_, table, *_), home in where.items() if table == "table-18"]
+    assert len(in_18) == 3 * 3 * 4  # Tables 6 to 8 are three sets of it
+    for number, source in ((15, 12), (16, 13), (17, 14)):
+        homes = {h for (_, t, *_), h in where.items() if t == f"table-{number}"}
+        assert homes == {f"Table {source}, CS-DPP-PBC"}
+        assert sum(t == f"table-{number}" for _, t, *_ in where) == 9 * 4
+
+
+def test_only_what_a_paper_proposes_is_its_own():
+    rows = {
+        (paper, entrant.name)
+        for name in TABLES
+        for paper in [name.split("/")[0]]
+        for entrant in read_table(*name.split("/")).entrants
+        if entrant.role == "own"
+    }
+    lines = {(paper, row.split(",")[0]) for paper, row in rows}
+    assert lines == {
+        *(("budgeted-trees", row) for row in ("SBT", "SBT with pruning", "PT", "AT")),
+        *(("pfastrexml-supplement", row) for row in ("PfastXML", "PfastreXML")),
+        *(("cs-dpp", f"DPP-{share}") for share in (10, 25, 50)),
+        *(("cs-dpp", row) for row in ("DPP", "CS-DPP", "DPP-PBT", "DPP-PBC")),
+        *(("cs-dpp", row) for row in ("CS-DPP-PBT", "CS-DPP-PBC")),
+        *(("cs-dpp", f"M = {share} %") for share in (10, 25, 50)),
+    }
 
 
 @of_each_table
@@ -155,6 +229,7 @@ def test_a_figure_draws_what_its_tables_have(name):
         else:
             assert {panel.metric, panel.x or panel.metric} <= set(panel.table.metrics)
         assert (figure.kind == "points") == bool(panel.x)
+        assert figure.kind != "tree" or len(panel.lines()) == 1
         assert len(panel.data) == 1 or figure.kind in ("sizes", "bars")
 
 
@@ -164,9 +239,12 @@ def test_a_data_set_has_files_or_a_generator(name):
     assert ("train" in entry) == ("test" in entry)
     assert ("train_rows" in entry) == ("test_rows" in entry)
     assert "all" in entry or "train_rows" not in entry
-    assert ("noisy" in entry) != ("publisher" in entry)
-    assert "train" in entry or "all" in entry or "noisy" in entry or name == "Ads-9M"
-    assert name in PEERS or any(name in table["data"] for table in TABLES.values())
+    is_drawn = "noisy" in entry or "words" in entry
+    assert is_drawn != ("publisher" in entry)
+    assert not is_drawn or "split" in entry
+    assert "train" in entry or "all" in entry or is_drawn or name == "Ads-9M"
+    others = {*PEERS, *LEARNERS_SETS}
+    assert name in others or any(name in table["data"] for table in TABLES.values())
 
 
 @pytest.mark.parametrize("name", AT_HAND)

@@ -10,6 +10,7 @@ import manylabel as ml
 from benchmarks.catalogue import Catalogue
 from benchmarks.reproduce.protocols import PROTOCOLS
 from benchmarks.reproduce.table import read_table
+from benchmarks.source import worded
 
 
 @pytest.fixture
@@ -74,6 +75,27 @@ def test_a_split_is_judged_as_the_repository_does(run, catalogue):
     assert values["P@1"] == 100 * report["P@1"]
     assert values["PSP@3"] == 100 * report["PSP@3"]
     assert values["F1@5"] == 100 * report["F1@5"]
+
+
+def test_sets_are_those_that_the_learner_predicts(run, catalogue):
+    outcome = run("table-2", metric="P@1", protocol="sets", learner="OneVsRest")
+    train, test = (catalogue["tiny"].parts[part] for part in ("train", "test"))
+    found = ml.OneVsRest(random_state=0).fit(train.X, train.Y).predict(test.X)
+    by_hand = 1 - ml.evaluate(test.Y, found, costs=["f1"])["f1"]
+    assert outcome.values["f1"] == by_hand > 0
+    assert {"train_seconds", "predict_seconds"} <= outcome.values.keys()
+
+
+def test_generated_words_have_two_classes_that_few_words_tell_apart():
+    X, test_X, y, test_y = worded((1500, 500), 2_000, seed=3)
+    assert (X.shape, test_X.shape) == ((1500, 2_000), (500, 2_000))
+    np.testing.assert_allclose(np.sqrt(X.multiply(X).sum(axis=1)), 1, rtol=1e-5)
+    assert 0.45 < y.mean() < 0.55
+    error = 1 - LinearSVC(random_state=0).fit(X, y).score(test_X, test_y)
+    assert 0.02 < error < 0.15  # one row in twenty cannot be told
+    again = worded((1500, 500), 2_000, seed=3)
+    assert (again[0] != X).nnz == 0
+    assert (worded((1500, 500), 2_000, seed=4)[0] != X).nnz > 0
 
 
 def test_folds_choose_on_training_rows_and_cover_all_rows_once(run, catalogue):

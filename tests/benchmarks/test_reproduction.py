@@ -136,9 +136,9 @@ def test_verdicts_are_honest(reproduction, counted):
         place: (cell.verdict, cell.reason)
         for place, cell in cells(reproduction, "table-1").items()
     }
-    assert found["tiny", "DPP", "hamming"] == ("worse", "")
+    assert found["tiny", "DPP", "hamming"] == ("worse", "Not explained.")
     assert found["tiny", "DPP", "f1"] == ("not comparable", "another F1")
-    assert found["tiny", "O-BR", "hamming"] == ("not comparable", "nothing published")
+    assert found["tiny", "O-BR", "hamming"] == ("", "")  # nothing published
     assert found["lost", "DPP", "f1"] == (
         "not run",
         "lost_train.txt and lost_test.txt not found",
@@ -170,7 +170,7 @@ def test_the_page_has_every_table_and_every_figure(reproduction):
         assert run(reproduction, spec.name) == []
     page = reproduction.write().read_text()
     pictures = re.findall(r"!\[.*\]\((.*)\)", page)
-    assert pictures == [f"paper-figure-{n}.png" for n in range(1, 6)]
+    assert pictures == [f"paper-figure-{n}.png" for n in range(1, 7)]
     for picture in pictures:
         content = (reproduction.pages / picture).read_bytes()
         assert content.startswith(b"\x89PNG")
@@ -223,6 +223,7 @@ def test_rows_for_other_programs_are_valid_json():
             "ours": None,
             "stderr": None,
             "published": None,
+            "role": "own",
             "verdict": "not run",
             "reason": "lost",
         }

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from benchmarks.reproduce.protocols.binary import binary
 from benchmarks.reproduce.protocols.folds import folds
 from benchmarks.reproduce.protocols.outcome import Outcome
+from benchmarks.reproduce.protocols.sets import sets
 from benchmarks.reproduce.protocols.split import split
 from benchmarks.reproduce.protocols.stream import stream
 from benchmarks.reproduce.trial import Trial
@@ -16,6 +17,7 @@ from benchmarks.source import Source
 PROTOCOLS: dict[str, Callable[[Trial, Source], Outcome]] = {
     "binary": binary,
     "folds": folds,
+    "sets": sets,
     "split": split,
     "stream": stream,
 }

@@ -1,0 +1,183 @@
+"""What is run: the learners of the library, and the sets of ``learners.toml``."""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import manylabel as ml
+from benchmarks import toml_files
+from benchmarks.ledger import Record, digest
+from manylabel.base import MultiLabelClassifier
+
+HOME = Path(__file__).parent
+TOP: dict[str, Any] = {
+    "minutes": ...,
+    "gigabytes": ...,
+    "scaled": [],
+    "quick": ...,
+    "wide_features": ...,
+    "wide": {},
+    "kinds": ...,
+    "variants": [],
+    "left_out": {},
+}
+KIND: dict[str, Any] = {"name": ..., "sets": ...}
+VARIANT: dict[str, Any] = {"name": ..., "class": ..., "parameters": ...}
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A learner as it is to be run.
+
+    Parameters
+    ----------
+    name : str
+        What the tables call it.
+    kind : str
+        Its class.
+    parameters : mapping
+        Its parameters, where they are not the defaults.
+    wide : mapping
+        More of them, where there are many features.
+    """
+
+    name: str
+    kind: str
+    parameters: Mapping[str, Any]
+    wide: Mapping[str, Any]
+
+    @property
+    def family(self) -> str:
+        """The engine that it belongs to."""
+        module: str = getattr(ml, self.kind).__module__
+        return module.split(".")[1]
+
+
+@dataclass(frozen=True)
+class Programme:
+    """What a file says of the learners and the sets.
+
+    Parameters
+    ----------
+    kinds : mapping of str to tuple of str
+        The sets, by kind of data.
+    quick : tuple of str
+        The sets of a hurry.
+    scaled : tuple of str
+        The sets whose features are brought to [0, 1].
+    learners : tuple of Learner
+        The learners.
+    wide_features : int
+        From how many features on a set is wide.
+    minutes, gigabytes : float
+        What a run may take.
+    left_out : mapping of str to str
+        Learners that are not run, and why.
+    """
+
+    kinds: Mapping[str, tuple[str, ...]]
+    quick: tuple[str, ...]
+    scaled: tuple[str, ...]
+    learners: tuple[Learner, ...]
+    wide_features: int
+    minutes: float
+    gigabytes: float
+    left_out: Mapping[str, str]
+
+    @cached_property
+    def sets(self) -> tuple[str, ...]:
+        """All sets."""
+        return tuple(name for names in self.kinds.values() for name in names)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One learner on one set.
+
+    Parameters
+    ----------
+    data : str
+        The set.
+    stamp : str
+        What tells its rows from others of that name.
+    learner : str
+        The name of the learner.
+    kind : str
+        Its class.
+    parameters : mapping
+        Its parameters.
+    """
+
+    data: str
+    stamp: str
+    learner: str
+    kind: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        """What tells a finished run from others: the same in the same version."""
+        settings = [self.kind, dict(self.parameters)]
+        return f"learners {digest(self.data, self.stamp, settings, ml.__version__)}"
+
+    @property
+    def group(self) -> str:
+        """Itself: whatever fails, the others are run."""
+        return self.key
+
+    @property
+    def about(self) -> Record:
+        """What its line says of it."""
+        return {
+            "data": self.data,
+            "learner": self.learner,
+            "class": self.kind,
+            "parameters": dict(self.parameters),
+        }
+
+
+def read_programme(path: Path = HOME / "learners.toml") -> Programme:
+    """Return what a file says, with all learners of the library."""
+    given = toml_files.take(path, toml_files.read(path), TOP)
+    kinds = [toml_files.take(path, each, KIND) for each in given["kinds"]]
+    variants = [toml_files.take(path, each, VARIANT) for each in given["variants"]]
+    plain = [name for name in find_learners() if name not in given["left_out"]]
+    wide = given["wide"]
+    return Programme(
+        kinds={kind["name"]: tuple(kind["sets"]) for kind in kinds},
+        quick=tuple(given["quick"]),
+        scaled=tuple(given["scaled"]),
+        learners=(
+            *(Learner(name, name, {}, wide.get(name, {})) for name in plain),
+            *(
+                Learner(
+                    v["name"], v["class"], v["parameters"], wide.get(v["class"], {})
+                )
+                for v in variants
+            ),
+        ),
+        wide_features=given["wide_features"],
+        minutes=given["minutes"],
+        gigabytes=given["gigabytes"],
+        left_out=given["left_out"],
+    )
+
+
+def find_learners() -> list[str]:
+    """Return the names of the public classes that learn several labels, by engine.
+
+    Examples
+    --------
+    >>> {"FastXML", "OneVsRest"} <= set(find_learners())
+    True
+    """
+    found = {
+        name: kind
+        for name in dir(ml)
+        if inspect.isclass(kind := getattr(ml, name))
+        and issubclass(kind, MultiLabelClassifier)
+    }
+    return sorted(found, key=lambda name: (found[name].__module__.split(".")[1], name))

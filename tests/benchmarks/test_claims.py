@@ -1,0 +1,194 @@
+"""Claims in words: each rule by cases that are true of it and cases that are not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.reproduce.claim import Topic, read_claims
+from benchmarks.reproduce.finding import Case, Finding, decide, find
+from benchmarks.reproduce.report import Section
+from benchmarks.reproduce.summary import Review, write_claims, write_overview
+from benchmarks.reproduce.table import read_table
+from benchmarks.reproduce.verdict import Cell
+from manylabel.exceptions import DataError
+
+CLAIMS = """
+[topics.codes]
+title = "codes pay"
+why = "They do not."
+
+[topics.numbers]
+title = "its figures"
+why = "Few rows."
+
+[[claims]]
+topic = "codes"
+says = "DPP beats O-BR."
+where = "section 1"
+rule = "better"
+tables = ["table-1"]
+metrics = ["hamming", "f1"]
+rows = ["DPP"]
+than = ["O-BR"]
+why = "It rained."
+"""
+
+
+@pytest.fixture
+def claim(home):
+    """Return the claim of the file, with changes."""
+    (home / "paper" / "claims.toml").write_text(CLAIMS)
+    _, (found,) = read_claims("paper", home=home)
+    return lambda **changes: replace(found, **changes)
+
+
+@pytest.fixture
+def table(home):
+    return read_table("paper", "table-1", home=home)  # less is better
+
+
+@pytest.mark.parametrize(
+    ("rule", "ours", "theirs", "bound", "true"),
+    [
+        ("better", [1, 2, 3], [2, 3, 4], 1, True),  # by seed: each by one
+        ("better", [1, 2, 3], [4, 2, 1], 1, False),
+        ("better", [1, 2, 3], [1, 2, 3.1], 1, False),  # one standard error
+        ("better", [1], [1.01], 1, True),  # one seed has no error
+        ("better", [1, 1], [1, 1], 1, False),  # a tie is not better
+        ("as good", [1, 1], [1, 1], 1, True),
+        ("as good", [1.09, 1.09], [1, 1], 1, True),  # a tenth is tolerated
+        ("as good", [1.11, 1.11], [1, 1], 1, False),
+        ("as good", [1.9, 0.9], [1, 1], 1, True),  # within two standard errors
+        ("times", [1, 2], [6, 6], 4, True),
+        ("times", [1, 2], [6, 6], 4.1, False),
+        ("at most", [4, 6], [], 5, True),
+        ("at most", [4, 6.1], [], 5, False),
+        ("at least", [4, 6], [], 5, True),
+        ("at least", [4, 5.9], [], 5, False),
+        ("steady", [1, 1.1, 0.9], [], 0.11, True),
+        ("steady", [1, 1.1, 0.9], [], 0.09, False),
+    ],
+)
+def test_a_rule_decides(claim, table, rule, ours, theirs, bound, true):
+    made = claim(rule=rule, bound=bound)
+    given = np.array(ours, float), np.array(theirs, float)
+    assert decide(made, *given, table, "hamming") is true
+
+
+def test_more_is_better_where_the_table_says_so_but_never_of_time(claim, home):
+    table = read_table("paper", "table-9", home=home)
+    less, more = np.array([1.0, 1.0]), np.array([2.0, 2.0])
+    assert decide(claim(), more, less, table, "f1")
+    assert not decide(claim(), less, more, table, "f1")
+    assert decide(claim(), less, more, table, "predict_seconds")
+
+
+def records_of(table, values):
+    """Return runs of the set that is there, with values by row and metric."""
+    records = {}
+    for _, data, row, metric in table.cells():
+        for trial in table.trials(data, row, metric):
+            if data == "tiny":
+                told = records.setdefault(trial.key, {"values": {}})["values"]
+                told |= {m: values[row.name, m] for m in trial.metrics}
+    return records
+
+
+VALUES = {
+    ("DPP", "hamming"): 0.1,
+    ("O-BR", "hamming"): 0.2,
+    ("DPP", "f1"): 0.6,
+    ("O-BR", "f1"): 0.5,
+}
+
+
+def test_a_claim_is_decided_by_the_runs_of_its_cells(claim, table):
+    finding = find(claim(), records_of(table, VALUES))
+    assert [(c.data, c.metric, c.holds) for c in finding.cases] == [
+        ("tiny", "hamming", True),  # nothing of the set that is lost
+        ("tiny", "f1", False),
+    ]
+    assert finding.verdict == "holds in part"
+    assert find(claim(metrics=("f1",)), records_of(table, VALUES)).verdict == (
+        "does not hold"
+    )
+    assert find(claim(), {}).verdict == "not run"
+
+
+def test_a_cell_with_a_run_to_come_decides_nothing(claim, table):
+    records = records_of(table, VALUES)
+    row = table.entrants[0]
+    del records[table.trials("tiny", row, "hamming")[-1].key]
+    assert [case.metric for case in find(claim(), records).cases] == ["f1"]
+
+
+@pytest.mark.parametrize(
+    ("true", "generally", "verdict"),
+    [
+        ((1, 1, 1), False, "holds"),
+        ((1, 1, 0), False, "holds in part"),
+        ((0, 0, 0), False, "does not hold"),
+        ((1, 1, 0), True, "holds"),
+        ((1, 0), True, "does not hold"),  # half is not most
+        ((), False, "not run"),
+    ],
+)
+def test_a_claim_of_all_cases_needs_all_and_one_of_most_needs_most(
+    claim, true, generally, verdict
+):
+    cases = [Case("a", "f1", "x", "y", 1.0, 2.0, bool(one)) for one in true]
+    assert Finding(claim(generally=generally), cases).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('rule = "better"', 'rule = "best"', "rule = better, as good, .*'best'"),
+        ('topic = "codes"', 'topic = "trees"', "topic = codes, numbers, .*'trees'"),
+        ('than = ["O-BR"]', 'than = ["BR"]', "row = DPP, O-BR, found 'BR'"),
+        ("where = ", "when = ", "expected one of topic, .*found 'when'"),
+    ],
+)
+def test_what_no_claim_may_say_is_refused(claim, home, old, new, sentence):
+    path = home / "paper" / "claims.toml"
+    path.write_text(CLAIMS.replace(old, new))
+    with pytest.raises(DataError, match=sentence):
+        read_claims("paper", home=home)
+
+
+def test_a_paper_without_claims_has_none(home):
+    assert read_claims("paper", home=home) == ({}, [])
+
+
+def test_claims_are_shown_with_what_speaks_against_them(claim, table):
+    text = write_claims([find(claim(), records_of(table, VALUES)), find(claim(), {})])
+    rows = text.splitlines()[4:6]
+    assert rows[0].startswith("| DPP beats O-BR. | section 1 (table-1) | better than ")
+    assert rows[0].endswith(
+        "| 1 of 2 | tiny, f1: DPP 0.6000, O-BR 0.5000 | holds in part (1) |"
+    )
+    assert rows[1].endswith("|  |  | not run |")
+    assert "1. It rained." in text
+
+
+def test_the_first_table_says_what_holds_and_why_the_rest_does_not(claim, table):
+    cells = [
+        Cell("a", "x", "f1", (1.0,), 1.0, "matched"),
+        Cell("a", "x", "f1", (1.0,), 0.5, "worse", "why"),
+        Cell("a", "y", "f1", (1.0,), 0.5, "worse", role="comparator"),
+    ]
+    topics = {
+        "numbers": Topic("its figures", "Few rows."),
+        "codes": Topic("codes pay", "They do not."),
+    }
+    findings = [find(claim(), records_of(table, VALUES)), find(claim(), {})]
+    review = Review("paper", [Section(table, cells)], topics, findings)
+    assert write_overview([review]).splitlines()[4:] == [
+        "| paper | its figures | 1 matched, 0 better, of 2 | 1 worse | Few rows. |",
+        "| paper | codes pay | 0 of 1 claims | 1 in part | They do not. |",
+    ]
+    held = find(claim(metrics=("hamming",)), records_of(table, VALUES))
+    review = replace(review, sections=[], findings=[held])
+    (row,) = write_overview([review]).splitlines()[4:]
+    assert row == "| paper | codes pay | 1 of 1 claims |  |  |"

@@ -1,6 +1,7 @@
 from . import losses as losses
 from . import metrics as metrics
 from ._version import __version__ as __version__
+from .baselines import HOMER as HOMER
 from .baselines import LPSR as LPSR
 from .baselines import PLST as PLST
 from .baselines import LabelPowerset as LabelPowerset

@@ -11,7 +11,11 @@ from manylabel._typing import CSR, Floats, Singles
 from manylabel.lists import Lists
 from manylabel.solvers.nodes import MOST_CHILDREN, Nodes
 
-LOSSES = {"squared_hinge": search.SQUARED_HINGE, "log_loss": search.LOG_LOSS}
+LOSSES = {
+    "squared_hinge": search.SQUARED_HINGE,
+    "log_loss": search.LOG_LOSS,
+    "sign": search.SIGN,  # no loss: labels whose path has positive margins, alone
+}
 
 
 class Search(NamedTuple):

@@ -4,6 +4,7 @@ from ._version import __version__ as __version__
 from .baselines import HOMER as HOMER
 from .baselines import LPSR as LPSR
 from .baselines import PLST as PLST
+from .baselines import ClassifierChain as ClassifierChain
 from .baselines import LabelPowerset as LabelPowerset
 from .baselines import OneVsRest as OneVsRest
 from .baselines import Popularity as Popularity

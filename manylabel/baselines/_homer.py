@@ -38,13 +38,11 @@ class HOMER(BatchClassifier):
     Parameters
     ----------
     n_clusters : int, default=3
-        Branches of a node.
+        Branches of a node; 1 parts no labels: one node, which is binary relevance.
     C : float, default=4.0
         Weight of the logistic loss, as in :class:`OneVsRest`.
     tol : float, default=0.1
         When a classifier is done, as in :class:`OneVsRest`.
-    max_iter : int, default=1000
-        Most passes over the rows.
     normalize : bool, default=True
         Scale every row to unit length, in ``fit`` and when predicting.
     n_jobs : int or None, default=None
@@ -79,9 +77,9 @@ class HOMER(BatchClassifier):
     Examples
     --------
     >>> X = [[1.0, 0.0], [1.0, 0.2], [0.0, 1.0], [0.1, 1.0]]
-    >>> Y = [[1, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 1], [0, 1, 0, 1]]
+    >>> Y = [[1, 0, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 1, 0, 1]]
     >>> HOMER(n_clusters=2).fit(X, Y).predict([[1.0, 0.1], [0.1, 0.9]])
-    array([[1, 0, 0, 0],
+    array([[1, 0, 1, 0],
            [0, 1, 0, 1]])
     """
 
@@ -94,7 +92,6 @@ class HOMER(BatchClassifier):
         n_clusters: int = 3,
         C: float = 4.0,
         tol: float = 0.1,
-        max_iter: int = 1000,
         normalize: bool = True,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
@@ -102,15 +99,13 @@ class HOMER(BatchClassifier):
         self.n_clusters = n_clusters
         self.C = C
         self.tol = tol
-        self.max_iter = max_iter
         self.normalize = normalize
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         most = MOST_CHILDREN
-        check_scalar(self.n_clusters, "n_clusters", Integral, min_val=2, max_val=most)
-        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
+        check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1, max_val=most)
         linear.check_cost(self.C)
         _validation.number(self.tol, "tol", above=0)
 
@@ -120,7 +115,7 @@ class HOMER(BatchClassifier):
         rng = np.random.default_rng(int(clusters))
         with parallel.stage("clustering", 0.1):
             tree = _part_labels(sp.csr_array(Y.T.tocsr()), int(self.n_clusters), rng)
-        settings = linear.Settings(self.C, self.tol, self.max_iter, loss=LOGISTIC)
+        settings = linear.Settings(self.C, self.tol, loss=LOGISTIC)
         rows = sp.csr_array((self._values(X), X.indices, X.indptr), shape=X.shape)
         lesson = Lesson(rows, Y, None, None, settings, order, NO_BACKGROUND)
         with parallel.stage("training"):
@@ -182,7 +177,7 @@ def _part_labels(rows_of: CSR, k: int, rng: np.random.Generator) -> Cluster:
     stack = [(tree, seen)]
     while stack:
         cluster, members = stack.pop()
-        if len(members) <= k:
+        if len(members) <= k or k == 1:
             cluster += members.tolist()
             continue
         local, _ = gather_rows(points, members)

@@ -87,6 +87,13 @@ def test_order_of_labels_does_not_matter():
     assert_array_equal(other.decision_function(X), expected)
 
 
+def test_one_cluster_is_binary_relevance():
+    X, Y = draw(0)
+    model = HOMER(n_clusters=1, tol=1e-3).fit(X, Y)
+    plain = OneVsRest(loss="log_loss", C=4, tol=1e-3).fit(X, Y)
+    assert_allclose(model.decision_function(X), plain.predict_proba(X), atol=0.01)
+
+
 def test_the_best_labels_are_those_of_a_search_of_all(tmp_path):
     corpus = make_corpus(n_rows=300, n_labels=60, random_state=1)
     model = HOMER(n_clusters=2).fit(corpus.X, corpus.Y)
@@ -117,10 +124,9 @@ def test_a_label_of_the_tree_that_was_not_seen_is_refused():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"n_clusters": 1}, "n_clusters == 1, must be >= 2"),
+        ({"n_clusters": 0}, "n_clusters == 0, must be >= 1"),
         ({"C": 0}, "C == 0, must be > 0"),
         ({"tol": -1}, "tol == -1, must be > 0"),
-        ({"max_iter": 0}, "max_iter == 0, must be >= 1"),
     ],
 )
 def test_parameters_out_of_range_are_refused(params, message):

@@ -13,7 +13,7 @@ from manylabel import _validation, parallel
 from manylabel._kernels.linear import chain, svm
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, RandomState, Singles
-from manylabel.base import BatchClassifier
+from manylabel.base import PAIRS_AT_ONCE, BatchClassifier
 from manylabel.baselines._chain_training import (
     Lesson,
     learn_chain,
@@ -184,7 +184,9 @@ class ClassifierChain(BatchClassifier):
             *(W.indptr, W.indices, W.data, self.intercept_, features),
         )
         if self.method == PROBABILISTIC:
-            return self._decide(features)
+            n_rows = max(1, PAIRS_AT_ONCE // self._n_costs())
+            parts = [features[i : i + n_rows] for i in range(0, len(features), n_rows)]
+            return np.concatenate([features[:0], *map(self._decide, parts)])
         given, margin = np.zeros(shape, np.uint8), np.empty(shape, np.float32)
         chain.follow(features, self.links_, np.int64(0), given, margin)
         return margin
@@ -200,10 +202,10 @@ class ClassifierChain(BatchClassifier):
         scores = np.where(given, np.maximum(probable, LEAST), probable - 1)
         return np.where(is_seen, scores, UNSEEN).astype(np.float32)
 
-    def _n_scores(self) -> int:
+    def _n_costs(self) -> int:
         """Return how many costs of a row are at hand: of each set, by each sample."""
         n_labels, n_draws = len(self.classes_), len(self.draws_)
-        return max(1, (n_labels + 1 + n_draws) * max(n_draws, n_labels))
+        return (n_labels + 1 + n_draws) * max(n_draws, n_labels)
 
     def _check_state(self) -> None:
         super()._check_state()

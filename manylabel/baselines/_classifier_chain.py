@@ -26,6 +26,7 @@ from manylabel.solvers import linear
 
 PROBABILISTIC, FILTER_TREE, GREEDY = METHODS = "pcc", "cft", "greedy"
 MAX_LABELS = 5000  # links between them take 100 MB
+MAX_SAMPLES = 2000  # the costs of each by each take 32 MB
 LEAST = 1e-9  # score of a label that is given
 
 
@@ -51,7 +52,7 @@ class ClassifierChain(BatchClassifier):
         What sets are chosen for, by ``"pcc"`` and ``"cft"``: ``"hamming"``, ``"f1"``,
         ``"accuracy"``, ``"rank"``, ``"subset"`` or one's own.
     n_samples : int, default=100
-        Label sets that ``"pcc"`` draws for a row.
+        Label sets that ``"pcc"`` draws for a row, at most 2,000.
     n_rounds : int, default=8
         How often ``"cft"`` learns the chain; from the second time on also from the
         labels that it gives to the training rows.
@@ -142,8 +143,9 @@ class ClassifierChain(BatchClassifier):
     def _check_parameters(self) -> None:
         _validation.choice(self.method, "method", METHODS)
         as_cost(self.cost)
-        for name in ("n_samples", "n_rounds"):
-            check_scalar(getattr(self, name), name, Integral, min_val=1)
+        most = MAX_SAMPLES
+        check_scalar(self.n_samples, "n_samples", Integral, min_val=1, max_val=most)
+        check_scalar(self.n_rounds, "n_rounds", Integral, min_val=1)
         linear.check_cost(self.C)
         _validation.number(self.tol, "tol", above=0)
 
@@ -209,8 +211,9 @@ class ClassifierChain(BatchClassifier):
 
     def _check_state(self) -> None:
         super()._check_state()
-        if self.method == PROBABILISTIC and not len(self.draws_):
-            raise ValueError("draws_ must have at least one row.")
+        n_draws = int(self.n_samples) if self.method == PROBABILISTIC else 0
+        if len(self.draws_) != n_draws:
+            raise ValueError(f"draws_ must have {n_draws} rows.")
 
 
 def _spread(n_draws: int, n_labels: int, rng: np.random.Generator) -> Singles:

@@ -67,6 +67,7 @@ def _learn_and_judge() -> None:
             sets = model.predict(X)
             evaluate(Y, scores, predictions=sets, propensity=corpus.propensity)
     budget.PowersetTree(cost="f1").fit(X, Y)
+    baselines.ClassifierChain(method="greedy").fit(X, Y).predict(X)
     label_tree.LabelTree(n_estimators=3, tilt="auto", cost="f1").fit(X, Y).predict(X)
     for binary in (budget.BudgetedClassifier, budget.BudgetedTree):
         binary().fit(X, Y.toarray().argmax(axis=1) > 0).predict(X)

@@ -167,7 +167,7 @@ def test_a_chain_without_draws_is_refused():
     model = ClassifierChain().fit(*draw(0))
     state = model.get_state()
     state["draws_"] = state["draws_"][:0]
-    with pytest.raises(ValueError, match="draws_ must have at least one row"):
+    with pytest.raises(ValueError, match="draws_ must have 100 rows"):
         model.set_state(state)
 
 

@@ -2,11 +2,14 @@ from . import losses as losses
 from . import metrics as metrics
 from ._version import __version__ as __version__
 from .baselines import CPLST as CPLST
+from .baselines import HOMER as HOMER
 from .baselines import LEML as LEML
+from .baselines import LPSR as LPSR
 from .baselines import MLCSSP as MLCSSP
 from .baselines import PLST as PLST
 from .baselines import SLEEC as SLEEC
 from .baselines import WSABIE as WSABIE
+from .baselines import ClassifierChain as ClassifierChain
 from .baselines import CompressedSensing as CompressedSensing
 from .baselines import LabelPowerset as LabelPowerset
 from .baselines import OneVsRest as OneVsRest

@@ -1,9 +1,12 @@
 """Simple models and those of the papers' comparisons: what the engines must beat."""
 
+from manylabel.baselines._classifier_chain import ClassifierChain
 from manylabel.baselines._compressed_sensing import CompressedSensing
 from manylabel.baselines._cplst import CPLST
+from manylabel.baselines._homer import HOMER
 from manylabel.baselines._label_powerset import LabelPowerset
 from manylabel.baselines._leml import LEML
+from manylabel.baselines._lpsr import LPSR
 from manylabel.baselines._mlcssp import MLCSSP
 from manylabel.baselines._one_vs_rest import OneVsRest
 from manylabel.baselines._pd_sparse import PDSparse
@@ -14,11 +17,14 @@ from manylabel.baselines._wsabie import WSABIE
 
 __all__ = [
     "CPLST",
+    "HOMER",
     "LEML",
+    "LPSR",
     "MLCSSP",
     "PLST",
     "SLEEC",
     "WSABIE",
+    "ClassifierChain",
     "CompressedSensing",
     "LabelPowerset",
     "OneVsRest",

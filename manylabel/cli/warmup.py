@@ -69,6 +69,7 @@ def _learn_and_judge() -> None:
     baselines.LEML(missing_weight=0.5).fit(X, Y)
     budget.PowersetTree(cost="f1").fit(X, Y)
     baselines.PDSparse(loss="margin").fit(X, Y)
+    baselines.ClassifierChain(method="greedy").fit(X, Y).predict(X)
     label_tree.LabelTree(n_estimators=3, tilt="auto", cost="f1").fit(X, Y).predict(X)
     for binary in (budget.BudgetedClassifier, budget.BudgetedTree):
         binary().fit(X, Y.toarray().argmax(axis=1) > 0).predict(X)

@@ -7,7 +7,7 @@ import numpy as np
 
 from manylabel._typing import CSR, Array, Ints
 from manylabel.explanation import Explanation, Names, Ranked, joined, listed, ranked
-from manylabel.label_tree._nodes import Nodes
+from manylabel.solvers.nodes import Nodes
 
 N_NAMED = 3  # labels that a cluster is named by
 

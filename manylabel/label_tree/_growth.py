@@ -6,18 +6,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel._typing import Array, Ints, Singles
-from manylabel.label_tree._background import add_background
-from manylabel.label_tree._hierarchy import Shape
-from manylabel.label_tree._levels import (
+from manylabel.solvers import linear
+from manylabel.solvers.background import add_background
+from manylabel.solvers.levels import (
     Block,
     Lesson,
     assemble,
     gather_rows,
     make_block,
 )
-from manylabel.label_tree._nodes import MOST_CHILDREN, Nodes
-from manylabel.label_tree._search import Search, find_labels
-from manylabel.solvers import linear
+from manylabel.solvers.nodes import MOST_CHILDREN, Nodes
+from manylabel.solvers.search import Search, find_labels
+from manylabel.solvers.shape import Shape
 
 
 def add_leaves(

@@ -20,20 +20,9 @@ from manylabel._typing import (
 )
 from manylabel.base import ExplainedClassifier, cut
 from manylabel.explanation import Explanation, Ranked
-from manylabel.label_tree._background import TRUST, check_background, draw_rows
-from manylabel.label_tree._clustering import (
-    Clustering,
-    cluster_labels,
-    find_centroids,
-    split_large,
-    unit_points,
-)
 from manylabel.label_tree._explanation import explain
 from manylabel.label_tree._growth import add_leaves
-from manylabel.label_tree._hierarchy import Shape, check_parents, from_parents
-from manylabel.label_tree._levels import Lesson, fit_trees
-from manylabel.label_tree._nodes import MOST_CHILDREN, Nodes
-from manylabel.label_tree._search import Search, find_gain, find_labels
+from manylabel.label_tree._hierarchy import check_parents, from_parents
 from manylabel.label_tree._validation_set import Chosen, choose
 from manylabel.lists import Lists, by_column
 from manylabel.losses.resolve import as_counted_cost
@@ -43,6 +32,18 @@ from manylabel.model_selection.holdout import FEWEST, hold_out
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity
 from manylabel.solvers import linear
+from manylabel.solvers.background import TRUST, check_background, draw_rows
+from manylabel.solvers.clustering import (
+    Clustering,
+    cluster_labels,
+    find_centroids,
+    split_large,
+    unit_points,
+)
+from manylabel.solvers.levels import Lesson, fit_trees
+from manylabel.solvers.nodes import MOST_CHILDREN, Nodes
+from manylabel.solvers.search import Search, find_gain, find_labels
+from manylabel.solvers.shape import Shape
 
 LIKELY = 0.5  # labels of a larger score are predicted, unless a cost is named
 USUAL_TILT = 0.01

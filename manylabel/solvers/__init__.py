@@ -1,1 +1,1 @@
-"""Solvers that several engines share: many linear classifiers over the same rows."""
+"""Solvers that several engines share: many linear classifiers, trees of labels."""

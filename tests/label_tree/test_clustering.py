@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manylabel import LabelTree
-from manylabel.label_tree._clustering import (
+from manylabel.solvers.clustering import (
     MOST_FEATURES,
     Clustering,
     cluster_labels,

@@ -135,7 +135,7 @@ def test_a_tree_too_deep_is_refused():
 
 
 def test_a_node_too_wide_is_refused(monkeypatch):
-    monkeypatch.setattr("manylabel.label_tree._hierarchy.MOST_CHILDREN", 4)
+    monkeypatch.setattr("manylabel.solvers.shape.MOST_CHILDREN", 4)
     with pytest.raises(ValueError, match=r"at most 4 labels and clusters .* Got 5."):
         fit([-1] * 5, 5)
 

@@ -20,7 +20,7 @@ from manylabel._kernels.forest.quantization import lengthened
 from manylabel._kernels.sorting import lower_bound, sort, sort_pairs
 
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
-SQUARED_HINGE, LOG_LOSS = 0, 1
+SQUARED_HINGE, LOG_LOSS, SIGN = 0, 1, 2
 # A margin above 1 is certain; what is left tells larger ones apart.
 REST = np.float32(0.1)
 PLACE = 32  # bits of a pair that tell the row and its place in the beam
@@ -65,7 +65,8 @@ def search(rows, nodes, root, gain, loss, trust, travel, found):
 
     ``gain`` has what is added to the score of a label, and for an inner node the most
     that is added below it. The logarithm of an inner node's factor counts ``trust`` of
-    itself, in [0, 1].
+    itself, in [0, 1]. ``SIGN`` is as ``LOG_LOSS``, but leads to children of positive
+    margin alone.
     """
     n_rows, beam, following = rows.indptr.shape[0] - 1, travel.beam, travel.following
     for i in range(n_rows):
@@ -157,7 +158,10 @@ def _expand(rows, nodes, gain, loss, trust, span, beam, following, travel, found
         _find_margins(rows, nodes, i, node, by_place, travel)
         score = bound - gain[node]
         for child in range(first, last):
-            factor = _log_factor(travel.margin[child - first], loss)
+            margin = travel.margin[child - first]
+            if loss == SIGN and margin <= ZERO:
+                continue
+            factor = _log_factor(margin, loss)
             label = nodes.labels[child]
             if label >= 0:
                 _push(found, i, score + factor + gain[child], label)
@@ -225,7 +229,7 @@ def _find_feature(features, start, end, feature):
 @inner
 def _log_factor(margin, loss):
     """Return the logarithm of how far to believe in a decision, in (0, 1]."""
-    if loss == LOG_LOSS:
+    if loss != SQUARED_HINGE:
         small = log(1.0 + exp(-abs(margin)))
         return np.float32(min(margin, ZERO) - small)
     gap = max(ONE - margin, ZERO)

@@ -8,10 +8,14 @@ from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.label_tree import search
 from manylabel._kernels.workspace import reused
 from manylabel._typing import CSR, Floats, Singles
-from manylabel.label_tree._nodes import MOST_CHILDREN, Nodes
 from manylabel.lists import Lists
+from manylabel.solvers.nodes import MOST_CHILDREN, Nodes
 
-LOSSES = {"squared_hinge": search.SQUARED_HINGE, "log_loss": search.LOG_LOSS}
+LOSSES = {
+    "squared_hinge": search.SQUARED_HINGE,
+    "log_loss": search.LOG_LOSS,
+    "sign": search.SIGN,  # no loss: labels whose path has positive margins, alone
+}
 
 
 class Search(NamedTuple):

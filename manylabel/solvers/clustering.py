@@ -1,4 +1,7 @@
-"""Clusters of labels: spherical k-means of what their rows have in common."""
+"""Clusters of points, labels or rows: spherical k-means.
+
+A label's point is what its rows have in common.
+"""
 
 from math import ceil, sqrt
 from typing import NamedTuple
@@ -8,9 +11,9 @@ import scipy.sparse as sp
 
 from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.label_tree import clustering
-from manylabel._typing import CSR, Array, Ints
-from manylabel.label_tree._hierarchy import Cluster
-from manylabel.label_tree._nodes import MOST_CHILDREN
+from manylabel._typing import CSR, Array, Ints, Singles
+from manylabel.solvers.nodes import MOST_CHILDREN
+from manylabel.solvers.shape import Cluster
 
 MOST_FEATURES = 64  # of a centroid; more cost time and change nothing
 N_ROUNDS = 6  # of k-means
@@ -71,7 +74,7 @@ def cluster_labels(
         if not is_split or n_clusters < 2:  # noqa: PLR2004
             cluster += members.tolist()
             continue
-        part = _assign(points, members, n_clusters, how, rng)
+        part, _ = part_points(points, members, n_clusters, rng, how.balanced)
         groups = [members[part == c] for c in np.unique(part)]
         if len(groups) == 1:  # all alike
             n_parts = min(ceil(len(members) / how.leaf_labels), n_clusters)
@@ -111,10 +114,32 @@ def _arity(n_labels: int, how: Clustering) -> int:
     return min(ceil(1.5 * sqrt(n_labels)), n_labels, MOST_CLUSTERS)
 
 
-def _assign(
-    points: CSR, members: Ints, k: int, how: Clustering, rng: np.random.Generator
-) -> Ints:
-    """Return the cluster of each of some labels."""
+def part_points(
+    points: CSR, members: Ints, k: int, rng: np.random.Generator, balanced: bool = False
+) -> tuple[Ints, Singles]:
+    """Return the cluster of each of some points, and the centres.
+
+    Parameters
+    ----------
+    points : csr_array of shape (n_points, n_features)
+        Points of length 1, float32.
+    members : ndarray of int64
+        Which of them to part, at least ``k``.
+    k : int
+        How many clusters; some may be left empty.
+    rng : Generator
+        Draws the first centres, and the points that centres are learnt from if there
+        are many.
+    balanced : bool, default=False
+        Let a cluster take one k-th of the points, rounded up; the nearest come first.
+
+    Returns
+    -------
+    nearest : ndarray of shape (n_members,)
+        Numbers of clusters.
+    centres : ndarray of shape (n_features, k)
+        Of length 1.
+    """
     rows, n_features = Rows(points.indptr, points.indices, points.data), points.shape[1]
     score = np.empty(k, np.float32)
     sample = members
@@ -130,7 +155,7 @@ def _assign(
         clustering.add_centres(rows, sample, nearest, centres)
     nearest, near = np.empty(len(members), np.int64), np.empty(len(members), np.float32)
     clustering.find_nearest(rows, members, centres, score, nearest, near)
-    if how.balanced:
+    if balanced:
         order = np.argsort(-near, kind="stable")
         filled, held = np.empty(len(members), np.int64), np.zeros(k, np.int64)
         capacity = ceil(len(members) / k)
@@ -138,7 +163,7 @@ def _assign(
             rows, members[order], centres, score, capacity, held, filled
         )
         nearest[order] = filled
-    return nearest
+    return nearest, centres
 
 
 def unit_points(label_features: Array) -> CSR:

@@ -14,11 +14,11 @@ from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.label_tree.rows import gather
 from manylabel._kernels.workspace import reused
 from manylabel._typing import CSR, Array, Floats, Ints, Singles
-from manylabel.label_tree._background import add_background
-from manylabel.label_tree._hierarchy import Shape
-from manylabel.label_tree._nodes import Nodes, find_levels, narrow
 from manylabel.solvers import linear
+from manylabel.solvers.background import add_background
 from manylabel.solvers.lanes import Fitted
+from manylabel.solvers.nodes import Nodes, find_levels, narrow
+from manylabel.solvers.shape import Shape
 
 UPPER = np.uint32(16)
 NEVER = -10.0  # margin of a child that no row has, as when some rows are held out

@@ -2,7 +2,10 @@ from . import losses as losses
 from . import metrics as metrics
 from ._version import __version__ as __version__
 from .baselines import PLST as PLST
+from .baselines import BoostedFeatureSelection as BoostedFeatureSelection
 from .baselines import LabelPowerset as LabelPowerset
+from .baselines import LocalDeepKernel as LocalDeepKernel
+from .baselines import ObliqueTree as ObliqueTree
 from .baselines import OneVsRest as OneVsRest
 from .baselines import Popularity as Popularity
 from .blend import Blend as Blend

@@ -1,9 +1,11 @@
 """What the classifiers of two classes have in common."""
 
+from numbers import Real
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation
@@ -112,6 +114,12 @@ def draw_folds(side: Array, n_folds: int, seed: Any) -> Ints:
         rows = np.flatnonzero(side == one)
         fold[rng.permutation(rows)] = np.arange(len(rows)) % n_folds
     return fold
+
+
+def check_fraction(value: Any, name: str) -> None:
+    """Refuse what is no share of rows to hold out."""
+    bounds = {"min_val": 0, "max_val": 1, "include_boundaries": "left"}
+    check_scalar(value, name, Real, **bounds)
 
 
 def hold_out(side: Array, fraction: float, seed: Any) -> tuple[Array, Array]:

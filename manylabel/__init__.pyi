@@ -3,6 +3,7 @@ from . import metrics as metrics
 from ._version import __version__ as __version__
 from .baselines import PLST as PLST
 from .baselines import BoostedFeatureSelection as BoostedFeatureSelection
+from .baselines import CostSensitiveTree as CostSensitiveTree
 from .baselines import LabelPowerset as LabelPowerset
 from .baselines import LocalDeepKernel as LocalDeepKernel
 from .baselines import ObliqueTree as ObliqueTree

@@ -1,6 +1,7 @@
 """Simple models, and what the papers compare with: what the engines must beat."""
 
 from manylabel.baselines._boosted_feature_selection import BoostedFeatureSelection
+from manylabel.baselines._cost_sensitive_tree import CostSensitiveTree
 from manylabel.baselines._label_powerset import LabelPowerset
 from manylabel.baselines._local_deep_kernel import LocalDeepKernel
 from manylabel.baselines._oblique_tree import ObliqueTree
@@ -11,6 +12,7 @@ from manylabel.baselines._popularity import Popularity
 __all__ = [
     "PLST",
     "BoostedFeatureSelection",
+    "CostSensitiveTree",
     "LabelPowerset",
     "LocalDeepKernel",
     "ObliqueTree",

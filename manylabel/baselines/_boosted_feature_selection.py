@@ -238,9 +238,7 @@ class _Grower:
             thresholds.append(best.threshold[own, at])
             if not self.is_used[feature]:
                 self.is_used[feature] = True
-                splits.search(
-                    self.columns, np.array([feature]), self.is_used, *given
-                )
+                splits.search(self.columns, np.array([feature]), self.is_used, *given)
         return np.array(parents, int), np.array(features, int), np.array(thresholds)
 
 

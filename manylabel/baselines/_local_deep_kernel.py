@@ -180,7 +180,7 @@ class LocalDeepKernel(BinaryClassifier):
             settings = (sigma, steepness, alpha, 1 / square)
             order, n_steps = rng.permutation(len(side)), n_passes * len(side)
             local_kernel.learn(rows, side, order, parameters, settings, n_steps, room)
-        return columns * parameters.scale[0]
+        return np.asarray(columns * parameters.scale[0])
 
     def _check_parameters(self) -> None:
         check_scalar(

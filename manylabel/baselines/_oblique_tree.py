@@ -300,9 +300,7 @@ class _Climber:
         most = ELIMINATION * (goodness - without.min())
         for feature in features[np.argsort(-without, kind="stable")][:-1]:
             left = np.empty(1)
-            oblique.rethreshold(
-                self.rows, plane, np.array([feature]), self.room, left
-            )
+            oblique.rethreshold(self.rows, plane, np.array([feature]), self.room, left)
             if goodness - left[0] >= most:
                 break
             plane.coef[feature] = 0.0

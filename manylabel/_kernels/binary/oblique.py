@@ -153,7 +153,10 @@ def climb(rows, plane, shifts, stagnation, tolerance, max_sweeps, state, room):
     for _ in range(max_sweeps):
         before = goodness
         for feature in range(n_features + 1):
-            if feature < n_features and rows.indptr[feature] == rows.indptr[feature + 1]:
+            if (
+                feature < n_features
+                and rows.indptr[feature] == rows.indptr[feature + 1]
+            ):
                 continue
             best, best_step, best_base = -1.0, 0.0, 0.0
             n_shifts = shifts.shape[0] if feature < n_features else 1

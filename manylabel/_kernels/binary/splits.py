@@ -98,12 +98,8 @@ def search(columns, features, is_used, rows, total, halves, best):
         for at in range(n_nodes):
             for part in range(3):
                 low[at, part] = high[at, part] = 0.0
-        _gather(
-            columns, (start, zero), 1, rows, total, feature, own, low, best
-        )
-        _gather(
-            columns, (end - 1, zero - 1), -1, rows, total, feature, own, high, best
-        )
+        _gather(columns, (start, zero), 1, rows, total, feature, own, low, best)
+        _gather(columns, (end - 1, zero - 1), -1, rows, total, feature, own, high, best)
         for at in range(n_nodes):
             n_zero = total[at, 0] - low[at, 0] - high[at, 0]
             below, above = (low[at, 0], low[at, 1]), (high[at, 0], high[at, 1])

@@ -60,7 +60,7 @@ class BoostedFeatureSelection(BinaryClassifier):
         Decisions on the longest way down a tree.
     n_iter_ : int
         Trees that were kept.
-    prior_ : float
+    prior_ : ndarray of shape (1,)
         Logarithm of the odds of the second class: the score before any tree.
     trees_ : BoostedTrees
         The nodes of all trees, a record of arrays.

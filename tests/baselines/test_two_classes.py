@@ -182,3 +182,40 @@ def test_a_row_passes_local_kernels_as_by_hand():
             k = 2 * k + (1 if theta[i, k] > 0 else 2)
         expected[i] += parts[i, k]
     assert_allclose(model.decision_function(X), expected, rtol=1e-6, atol=1e-9)
+
+
+def test_boosted_trees_say_what_they_would_by_hand():
+    X, y = drawn()
+    model = BoostedFeatureSelection(n_estimators=5).fit(X, y)
+    trees, expected = model.trees_, np.full(len(X), model.prior_[0])
+    for i, root in np.ndindex(len(X), model.n_iter_):
+        at = trees.roots[root]
+        while trees.children[at]:
+            is_above = X[i, trees.features[at]] > trees.threshold[at]
+            at = trees.children[at] + is_above
+        expected[i] += trees.value[at]
+    assert_allclose(model.decision_function(X), expected, rtol=1e-12)
+
+
+def test_nodes_that_take_turns_lower_what_they_minimise():
+    given = {"max_depth": 2, "tol": 0.0, "feature_cost": 0.05}
+    reached = [
+        CostSensitiveTree(max_iter=n, **given).fit(*drawn()).objective_
+        for n in (1, 2, 4, 8)
+    ]
+    assert (np.diff(reached) < 0).all()
+
+
+def test_a_row_passes_a_tree_of_classifiers_as_by_hand():
+    X, y = drawn()
+    y = y != (X[:, 1] > 0.5)
+    model = CostSensitiveTree(feature_cost=0.001, max_depth=2).fit(X, y)
+    tree, expected = model.tree_, np.zeros(len(X))
+    coef = tree.coef.toarray()
+    for i, x in enumerate(X):
+        at, score = 0, x @ coef[0] + tree.intercept[0]
+        while tree.children[at]:
+            at = tree.children[at] + (score <= tree.threshold[at])
+            score = x @ coef[at] + tree.intercept[at]
+        expected[i] = score
+    assert_allclose(model.decision_function(X), expected, rtol=1e-5, atol=1e-6)

@@ -241,7 +241,7 @@ class _Climber:
         """Look for a plane that is better than the axis-parallel split."""
         if self.model.method == "cart-lc":
             self._climb_once()
-        elif len(self.X.indptr) > self.model.rows_per_feature * self.n_features:
+        elif self.X.shape[0] >= self.model.rows_per_feature * self.n_features:
             self._climb_anew()
 
     def _climb_once(self) -> None:

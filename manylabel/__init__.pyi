@@ -9,9 +9,13 @@ from .baselines import MLCSSP as MLCSSP
 from .baselines import PLST as PLST
 from .baselines import SLEEC as SLEEC
 from .baselines import WSABIE as WSABIE
+from .baselines import BoostedFeatureSelection as BoostedFeatureSelection
 from .baselines import ClassifierChain as ClassifierChain
 from .baselines import CompressedSensing as CompressedSensing
+from .baselines import CostSensitiveTree as CostSensitiveTree
 from .baselines import LabelPowerset as LabelPowerset
+from .baselines import LocalDeepKernel as LocalDeepKernel
+from .baselines import ObliqueTree as ObliqueTree
 from .baselines import OneVsRest as OneVsRest
 from .baselines import PDSparse as PDSparse
 from .baselines import Popularity as Popularity

@@ -20,7 +20,7 @@ LAYERS = [  # lowest first; names on one line are siblings and do not import eac
     {"_validation", "explanation", "lists", "parallel", "persistence", "sharing"},
     {"losses", "propensity", "solvers"},
     {"base", "metrics", "data"},
-    {"model_selection"},
+    {"binary", "model_selection"},
     {"online", "trees", "label_tree", "budget", "baselines"},
     {"blend", "evaluation", "river", "testing"},
     {"text"},

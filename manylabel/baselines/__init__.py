@@ -1,13 +1,17 @@
 """Simple models and those of the papers' comparisons: what the engines must beat."""
 
+from manylabel.baselines._boosted_feature_selection import BoostedFeatureSelection
 from manylabel.baselines._classifier_chain import ClassifierChain
 from manylabel.baselines._compressed_sensing import CompressedSensing
+from manylabel.baselines._cost_sensitive_tree import CostSensitiveTree
 from manylabel.baselines._cplst import CPLST
 from manylabel.baselines._homer import HOMER
 from manylabel.baselines._label_powerset import LabelPowerset
 from manylabel.baselines._leml import LEML
+from manylabel.baselines._local_deep_kernel import LocalDeepKernel
 from manylabel.baselines._lpsr import LPSR
 from manylabel.baselines._mlcssp import MLCSSP
+from manylabel.baselines._oblique_tree import ObliqueTree
 from manylabel.baselines._one_vs_rest import OneVsRest
 from manylabel.baselines._pd_sparse import PDSparse
 from manylabel.baselines._plst import PLST
@@ -24,9 +28,13 @@ __all__ = [
     "PLST",
     "SLEEC",
     "WSABIE",
+    "BoostedFeatureSelection",
     "ClassifierChain",
     "CompressedSensing",
+    "CostSensitiveTree",
     "LabelPowerset",
+    "LocalDeepKernel",
+    "ObliqueTree",
     "OneVsRest",
     "PDSparse",
     "Popularity",

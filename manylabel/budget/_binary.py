@@ -1,20 +1,17 @@
-"""What the classifiers of two classes have in common."""
+"""What the budgeted classifiers of two classes have in common."""
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_scalar
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation
 from manylabel._kernels.coding_tree import margins
-from manylabel._typing import CSR, Array, Floats, MatrixLike
-from manylabel.base import Names, Saved, Width
-from manylabel.persistence.records import Values
+from manylabel._typing import Array, Floats, MatrixLike
+from manylabel.binary import BinaryClassifier, Sides
 
 LOSSES = {
     "squared_hinge": margins.SQUARED_HINGE,
@@ -23,25 +20,10 @@ LOSSES = {
 }
 
 
-class Sides(NamedTuple):
-    """Checked rows, the side of each, -1 or +1, and how much it counts."""
-
-    X: CSR
-    side: Array
-    mass: Floats
-
-
-class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose target is a vector of two classes.
-
-    A subclass has ``_check_parameters``, ``_learn`` of checked rows, and ``_votes`` of
-    checked rows, positive for the second class.
-    """
+class WeightedClassifier(BinaryClassifier):
+    """A classifier of two classes whose rows and classes can be weighed."""
 
     class_weight: Any
-    n_features_in_: Width
-    feature_names_in_: Names
-    classes_: Annotated[Array, Values("2")]
 
     def fit(self, X: MatrixLike, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows of two classes.
@@ -63,38 +45,6 @@ class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[m
         self._check_parameters()
         self._learn(self._begin_fit(X, y, sample_weight))
         return self
-
-    def decision_function(self, X: MatrixLike) -> Floats:
-        """Return a score for every row, positive for the second class.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores.
-        """
-        check_is_fitted(self)
-        return self._votes(_validation.features(self, X, reset=False))
-
-    def predict(self, X: MatrixLike) -> Array:
-        """Return the class of every row.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Classes; the first where the score is 0.
-        """
-        is_second = self.decision_function(X) > 0
-        return np.asarray(self.classes_[is_second.astype(int)])
 
     def _begin_fit(self, X: MatrixLike, y: Any, sample_weight: Any) -> Sides:
         """Check the rows and weigh them; those of weight 0 are left out."""
@@ -129,21 +79,3 @@ class BinaryClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[m
         _validation.choice(vars(self)["loss"], "loss", losses)
         if isinstance(self.class_weight, str):
             _validation.choice(self.class_weight, "class_weight", ["balanced"])
-
-    def _known_sizes(self) -> dict[str, int]:
-        return {"n_features": self.n_features_in_}
-
-    def _check_parameters(self) -> None:
-        raise NotImplementedError
-
-    def _learn(self, rows: Sides) -> None:
-        raise NotImplementedError
-
-    def _votes(self, X: CSR) -> Floats:
-        raise NotImplementedError
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        return tags

@@ -8,11 +8,12 @@ import scipy.sparse as sp
 from manylabel._kernels.coding_tree import budget as planes
 from manylabel._kernels.linear.separator import Columns
 from manylabel._typing import CSR, Array, Floats, Ints
-from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
+from manylabel.binary import Sides
+from manylabel.budget._binary import LOSSES, WeightedClassifier
 from manylabel.persistence.records import Field, Finite, Matrix, Number
 
 
-class BudgetedClassifier(BinaryClassifier):
+class BudgetedClassifier(WeightedClassifier):
     """A linear classifier of two classes that looks at a few features (BAC).
 
     In turn, the ``budget`` features that the loss pulls at most become a plane, and the

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel
 from manylabel._kernels.coding_tree.budget import PlaneSettings
-from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState
+from manylabel._typing import CSR, Floats, Ints, MatrixLike, RandomState
+from manylabel.binary import Sides, draw_folds
 from manylabel.budget import _reading
-from manylabel.budget._binary import LOSSES, BinaryClassifier, Sides
+from manylabel.budget._binary import LOSSES, WeightedClassifier
 from manylabel.budget._bounds import TreeBound, bound_tree, check_confidence
 from manylabel.budget._grower import Grower, Plan
 from manylabel.budget._reading import Nodes
@@ -32,7 +33,7 @@ MAX_VALUES = 1 << 20  # of rows on which all of these are tried; of more, a shar
 FINALISTS = 2  # of these, tried on all rows then
 
 
-class BudgetedTree(BinaryClassifier):
+class BudgetedTree(WeightedClassifier):
     """A tree of linear classifiers that look at a few features each (SBT).
 
     From the root down, the rows of a node are split by classifiers learnt from them, as
@@ -189,9 +190,9 @@ class BudgetedTree(BinaryClassifier):
     def _learn(self, rows: Sides) -> None:
         """Choose what is not given, grow the tree, and prune it."""
         seeds = parallel.spawn_seeds(self.random_state, 2)
-        fold = _draw_folds(rows.side, max(2, self.cv), seeds[0])
+        fold = draw_folds(rows.side, max(2, self.cv), seeds[0])
         n_shares = max(1, -(-rows.X.nnz // MAX_VALUES))
-        share = np.flatnonzero(_draw_folds(rows.side, n_shares, seeds[1]) == 0)
+        share = np.flatnonzero(draw_folds(rows.side, n_shares, seeds[1]) == 0)
         best = self._choose(rows, fold, share)
         settings: Any = best.settings
         self.budget_, self.max_planes_ = settings.budget, settings.max_planes
@@ -361,15 +362,6 @@ class BudgetedTree(BinaryClassifier):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         if self.prune and self.cv == 1:
             raise ValueError("cv must be at least 2 to prune. Got 1.")
-
-
-def _draw_folds(side: Array, cv: int, seed: Any) -> Ints:
-    """Return a fold for each row, with an equal share of both sides in each."""
-    rng, fold = np.random.default_rng(seed), np.empty(len(side), np.int64)
-    for one in (-1, 1):
-        rows = np.flatnonzero(side == one)
-        fold[rng.permutation(rows)] = np.arange(len(rows)) % cv
-    return fold
 
 
 def _listed(value: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:

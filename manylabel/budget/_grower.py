@@ -10,7 +10,7 @@ from manylabel._kernels.coding_tree import decisions
 from manylabel._kernels.forest.node import make_columns
 from manylabel._kernels.linear.separator import Columns
 from manylabel._typing import Array, Ints
-from manylabel.budget._binary import Sides
+from manylabel.binary import Sides
 from manylabel.budget._voting_nodes import VotingNodes
 
 

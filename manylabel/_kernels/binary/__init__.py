@@ -1,0 +1,1 @@
+"""Loops of the comparators of two classes."""

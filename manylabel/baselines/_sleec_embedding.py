@@ -7,6 +7,7 @@ from manylabel._kernels.embedding import neighbours
 from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.label_tree import clustering
 from manylabel._typing import CSR, Array, Floats, Ints
+from manylabel.solvers import conjugate
 
 N_ROUNDS = 6  # of k-means
 STEP = 0.5  # of singular value projection
@@ -83,24 +84,14 @@ def _like_rows(Y: CSR, n_neighbors: int) -> CSR:
 
 
 def solve_ridge(X: CSR, targets: Floats, reg: float) -> Floats:
-    """Return the weights of ridge regression, each target by conjugate gradients."""
-    weights = np.zeros((X.shape[1], targets.shape[1]))
+    """Return the weights of ridge regression, by conjugate gradients."""
     back = X.T.tocsr()
-    left = back @ targets
-    direction, square = left.copy(), (left**2).sum(axis=0)
-    enough = ACCURACY**2 * square
-    for _ in range(MAX_STEPS):
-        if (square <= enough).all():
-            break
-        image = back @ (X @ direction) + reg * direction
-        steps = _ratio(square, (direction * image).sum(axis=0))
-        weights += steps * direction
-        left -= steps * image
-        before, square = square, (left**2).sum(axis=0)
-        direction = left + _ratio(square, before) * direction
+    moments = back @ targets
+    scale = X.power(2).sum(axis=0)[:, np.newaxis] + reg
+    weights, _ = conjugate.descend(
+        lambda weights: back @ (X @ weights) + reg * weights,
+        *(moments, np.zeros_like(moments), scale),
+        max_iter=MAX_STEPS,
+        tol=ACCURACY,
+    )
     return weights
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    """Return quotients, 0 where there is nothing left to divide by."""
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)

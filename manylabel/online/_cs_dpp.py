@@ -60,7 +60,8 @@ class CSDPP(GrowingClassifier):
         Online ridge regression, whose state is quadratic in the number of features, or
         gradient descent, where a sparse row costs nothing in the number of features.
     l2_regularization : float, default=1.0
-        Ridge penalty lambda.
+        Ridge penalty lambda, for complete labels; with a ``propensity`` that is given,
+        the penalty is lambda divided by its mean, as targets are so much noisier.
     eta0 : float, default=1.0
         Step size of gradient descent.
     learning_rate : {"invscaling", "adagrad"}, default="invscaling"
@@ -125,7 +126,9 @@ class CSDPP(GrowingClassifier):
     online PCA towards labels that are often missing, so an unbiased estimate of it is
     taken off the diagonal of the step. The weights of the other labels are those of
     the recorded ones, and ``max_inverse_propensity`` trades bias for variance. Steps
-    less noise take O(M^3).
+    less noise take O(M^3). For a label that a share s of the rows has, the target has
+    ``(1 / p - s) / (1 - s)`` times the variance that complete labels leave, at least
+    ``1 / p``; a penalty that many times as large is the same belief about the weights.
 
     References
     ----------
@@ -213,7 +216,7 @@ class CSDPP(GrowingClassifier):
             self._check_room(n_features, n_labels)
         self._boosts(n_labels)
         random = parallel.spawn_seeds(self.random_state, 1)
-        self.state_ = begin(plan, self.l2_regularization, random)
+        self.state_ = begin(plan, self._penalty(), random)
         if self.grow:
             self.__dict__.pop("feature_names_in_", None)
 
@@ -225,7 +228,7 @@ class CSDPP(GrowingClassifier):
             self._check_room(n_features, n_labels)
         self._boosts(n_labels)
         if new != old:
-            self.state_ = grow(self.state_, old, new, self.l2_regularization)
+            self.state_ = grow(self.state_, old, new, self._penalty())
         self.n_features_in_, self.classes_ = n_features, np.arange(n_labels)
 
     def _learn(self, X: CSR, Y: CSR) -> None:
@@ -293,6 +296,17 @@ class CSDPP(GrowingClassifier):
             grows=bool(self.grow),
             boost=np.append(boost, np.ones(int(self.grow))),
         )
+
+    def _penalty(self) -> float:
+        """Return the ridge penalty: the noisier the targets, the larger.
+
+        By all propensities as given, so that it does not depend on labels met so far.
+        """
+        if self.propensity is None or self._is_running():
+            return self.l2_regularization
+        values = np.asarray(getattr(self.propensity, "values_", self.propensity))
+        most = float(self.max_inverse_propensity)
+        return float(self.l2_regularization / np.maximum(values, 1 / most).mean())
 
     def _plan(self, n_features: int, n_labels: int) -> Plan:
         is_ridge = self.regressor == "ridge"

@@ -279,6 +279,22 @@ def test_a_propensity_of_one_changes_nothing(problem, cost):
         assert_array_equal(sure[name], value, err_msg=name)
 
 
+@given(problems(), st.sampled_from([0.2, [0.25, 0.75]]))
+def test_a_penalty_grows_with_the_noise_of_the_targets(problem, propensity):
+    X, Y = problem
+    Y = Y[:, :2]
+    learner = CSDPP(
+        n_components=1, l2_regularization=0.7, propensity=propensity, basis="correct"
+    )
+    rows = np.hstack([X, np.ones((len(X), 1))])
+    A = 0.7 / np.mean(propensity) * np.eye(rows.shape[1]) + rows.T @ rows
+    inverse = learner.fit(X, Y).state_.inverse
+    assert_allclose(inverse @ A, np.eye(len(A)), atol=1e-7)
+    target = 2 * Y / np.broadcast_to(propensity, Y.shape) - 1  # of Hamming loss
+    ridge = np.linalg.solve(A, rows.T @ target / np.sqrt(Y.shape[1]))
+    assert_allclose(learner.coef_, ridge, atol=1e-7)
+
+
 @kernel
 def set_target(*arguments):
     return cs_dpp._set_target(*arguments)

@@ -101,6 +101,7 @@ def test_chunks_do_not_matter(problem, data):
         "order": data.draw(st.sampled_from(["frequent", "given", "random"])),
         "regressor": data.draw(st.sampled_from(["ridge", "gradient"])),
         "propensity": data.draw(st.sampled_from([None, 0.5, "running"])),
+        "label_weights": data.draw(st.sampled_from(["recorded", "expected"])),
         "learning_rate": data.draw(st.sampled_from(["invscaling", "adagrad"])),
         "clip_step": data.draw(st.booleans()),
         "reference": data.draw(st.sampled_from(["zero", "mean"])),
@@ -274,25 +275,12 @@ def test_propensity_corrects_what_hidden_labels_cost():
 def test_a_propensity_of_one_changes_nothing(problem, cost):
     X, Y = problem
     plain = CSDPP(cost=cost, n_components=0.5).fit(X, Y).get_state()
-    sure = CSDPP(cost=cost, n_components=0.5, propensity=1.0).fit(X, Y).get_state()
-    for name, value in plain.items():
-        assert_array_equal(sure[name], value, err_msg=name)
-
-
-@given(problems(), st.sampled_from([0.2, [0.25, 0.75]]))
-def test_a_penalty_grows_with_the_noise_of_the_targets(problem, propensity):
-    X, Y = problem
-    Y = Y[:, :2]
-    learner = CSDPP(
-        n_components=1, l2_regularization=0.7, propensity=propensity, basis="correct"
-    )
-    rows = np.hstack([X, np.ones((len(X), 1))])
-    A = 0.7 / np.mean(propensity) * np.eye(rows.shape[1]) + rows.T @ rows
-    inverse = learner.fit(X, Y).state_.inverse
-    assert_allclose(inverse @ A, np.eye(len(A)), atol=1e-7)
-    target = 2 * Y / np.broadcast_to(propensity, Y.shape) - 1  # of Hamming loss
-    ridge = np.linalg.solve(A, rows.T @ target / np.sqrt(Y.shape[1]))
-    assert_allclose(learner.coef_, ridge, atol=1e-7)
+    for kind in ("recorded", "expected"):
+        sure = CSDPP(
+            cost=cost, n_components=0.5, propensity=1.0, label_weights=kind
+        ).fit(X, Y)
+        for name, value in plain.items():
+            assert_array_equal(sure.get_state()[name], value, err_msg=name)
 
 
 @kernel
@@ -403,6 +391,11 @@ def test_bad_input_leaves_the_learner_as_it_was(name):
         ({"learning_rate": "slow"}, "learning_rate must be one of invscaling, adagrad"),
         ({"reference": "one"}, "reference must be one of zero, mean"),
         ({"grow": "no"}, "grow must be True or False"),
+        ({"label_weights": "guessed"}, "label_weights must be"),
+        (
+            {"label_weights": "expected", "cost": own_f1},
+            "label_weights=.expected. needs",
+        ),
         ({"propensity": "walking"}, "propensity must be a fitted Propensity"),
         ({"l2_regularization": 0}, "l2_regularization == 0"),
         ({"max_inverse_propensity": 0.5}, r"max_inverse_propensity == 0\.5"),

@@ -87,7 +87,7 @@ class CSDPP(GrowingClassifier):
     label_weights : {"recorded", "expected"}, default="recorded"
         Labels by which the cost is weighed where some are missing: those recorded, or
         the number expected given these, the counts so far and ``propensity``. Expected
-        ones suit long streams and short codes, see docs/how-to/missing-labels.md.
+        ones suit long streams of rows that have few of many labels.
     max_inverse_propensity : float, default=10.0
         Largest ``1 / p``; a few very rare labels would otherwise rule the regression.
     grow : bool, default=False

@@ -6,6 +6,7 @@ from manylabel.evaluation.comparison import Comparison, Difference, compare
 from manylabel.evaluation.label_figures import LabelFigures
 from manylabel.evaluation.plots import plot_runs
 from manylabel.evaluation.progressive import progressive
+from manylabel.evaluation.regret import Regret, regret
 from manylabel.evaluation.report import Figure, Report
 from manylabel.evaluation.run import Run
 from manylabel.evaluation.tree_page import write_tree_html
@@ -17,6 +18,7 @@ __all__ = [
     "Evaluation",
     "Figure",
     "LabelFigures",
+    "Regret",
     "Report",
     "RowwiseEvaluation",
     "Run",
@@ -25,5 +27,6 @@ __all__ = [
     "plot_runs",
     "plot_tree",
     "progressive",
+    "regret",
     "write_tree_html",
 ]

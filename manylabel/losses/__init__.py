@@ -14,6 +14,7 @@ from manylabel.losses.unbiased import (
     concentration_bound,
     unbiased_dcg,
     unbiased_hamming,
+    unbiased_normalized,
     unbiased_precision,
 )
 
@@ -32,5 +33,6 @@ __all__ = [
     "label_weights",
     "unbiased_dcg",
     "unbiased_hamming",
+    "unbiased_normalized",
     "unbiased_precision",
 ]

@@ -122,6 +122,62 @@ def unbiased_dcg(
     return gained / ideal_dcg(_counts(n_relevant, ranked.n_rows), k)
 
 
+def unbiased_normalized(Y: MatrixLike, losses: ArrayLike, shares: ArrayLike) -> Floats:
+    """Estimate a loss divided by an unknown g*(y*) on complete labels.
+
+    Such a loss is the sum over the true labels of ``losses``, divided by a number g*
+    that depends on all true labels of the row: how many there are, or their ideal DCG.
+    Theorem 4.2 needs to know it. Where labels are recorded in proportion, with
+    probability ``shares[l] / g*``, nothing need be known of it (Corollary 4.2.1).
+
+    Parameters
+    ----------
+    Y : array or sparse array of shape (n_rows, n_labels)
+        Recorded labels, 0/1.
+    losses : array of shape (n_rows, n_labels)
+        What each label loses, or gains, where it is true; it must not depend on which
+        labels were recorded.
+    shares : float or array of shape (n_labels,)
+        g of each label, above 0: the probability with which it is recorded, times g* of
+        the row.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Sum over the recorded labels of ``losses / shares``.
+
+    Notes
+    -----
+    The condition asks for rows with many true labels to record each of them more
+    seldom: somebody who ticks so many labels however many fit. An estimate by
+    propensities that do not depend on the row is biased there, and this one where they
+    do not; rows of which all labels are known tell which it is.
+
+    Examples
+    --------
+    Half of the four true labels are missed. Annotators tick about two, so g is 2:
+
+    >>> missed = [[1, 1, 0, 0, 0]]
+    >>> unbiased_normalized([[1, 0, 1, 0, 0]], missed, shares=2.0)
+    array([0.5])
+    """
+    truth = Compared.of(Y, Y).truth
+    values = np.asarray(losses, np.float64)
+    if values.shape != truth.shape or not np.isfinite(values).all():
+        raise ValueError(
+            f"losses must hold finite numbers of shape {truth.shape}. "
+            f"Got shape {values.shape}."
+        )
+    weights = np.asarray(shares, np.float64)
+    if weights.shape not in ((), truth.shape[1:]):
+        raise ValueError(
+            f"shares must be one number or {truth.shape[1]}. Got shape {weights.shape}."
+        )
+    if not np.isfinite(weights).all() or weights.min(initial=np.inf) <= 0:
+        raise ValueError("shares must be finite numbers above 0.")
+    return np.asarray(truth.multiply(values / weights).sum(axis=1), np.float64)
+
+
 def concentration_bound(
     rho: float, n_relevant: ArrayLike, *, n_rows: int, delta: float = 0.05
 ) -> float:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from manylabel import _validation, parallel
+from manylabel._kernels.costs import SUBSET
 from manylabel._kernels.cs_dpp import capped_msg, factored
 from manylabel._kernels.cs_dpp import learning as cs_dpp
 from manylabel._typing import CSR, Array, Floats, RandomState
@@ -29,6 +30,7 @@ ORDERS = {
 SELECTIONS = {"greedy": False, "sampled": True}
 LEARNING_RATES = ("invscaling", "adagrad")
 REFERENCES = {"zero": False, "mean": True}
+LABEL_WEIGHTS = {"recorded": False, "expected": True}
 OWN_COST = -1  # no code that a kernel knows
 
 
@@ -60,7 +62,8 @@ class CSDPP(GrowingClassifier):
         Online ridge regression, whose state is quadratic in the number of features, or
         gradient descent, where a sparse row costs nothing in the number of features.
     l2_regularization : float, default=1.0
-        Ridge penalty lambda.
+        Ridge penalty lambda, for complete labels; with a ``propensity`` that is given,
+        the penalty is lambda divided by its mean, as targets are so much noisier.
     eta0 : float, default=1.0
         Step size of gradient descent.
     learning_rate : {"invscaling", "adagrad"}, default="invscaling"
@@ -81,6 +84,10 @@ class CSDPP(GrowingClassifier):
         Chance that a true label is recorded. Targets are then those of which the
         complete labels are the expectation; "running" applies the law of Jain et al.
         to the counts so far. None trusts the labels.
+    label_weights : {"recorded", "expected"}, default="recorded"
+        Labels by which the cost is weighed where some are missing: those recorded, or
+        the number expected given these, the counts so far and ``propensity``. Expected
+        ones suit long streams of rows that have few of many labels.
     max_inverse_propensity : float, default=10.0
         Largest ``1 / p``; a few very rare labels would otherwise rule the regression.
     grow : bool, default=False
@@ -123,9 +130,20 @@ class CSDPP(GrowingClassifier):
     the squared error to it differs by a constant (Jain et al. 2016, Theorem 4.4,
     applied to Theorem 5 of [1]_). Its variance ``(1 / p - 1) (a + b)^2`` would draw the
     online PCA towards labels that are often missing, so an unbiased estimate of it is
-    taken off the diagonal of the step. The weights of the other labels are those of
-    the recorded ones, and ``max_inverse_propensity`` trades bias for variance. Steps
-    less noise take O(M^3).
+    taken off the diagonal of the step. ``max_inverse_propensity`` trades bias for
+    variance. Steps less noise take O(M^3).
+
+    a and b depend on the other labels of the row; an unbiased estimate of them would be
+    far too noisy. ``label_weights="recorded"`` takes recorded labels for the others, so
+    a row that has lost all its labels is charged as one that has none. "expected" puts
+    means in the place of counts: a label counts 1 where it is recorded, elsewhere
+    ``s (1 - p) / (1 - s p)``, with s the share of the rows that have it, by their
+    counts so far over p. A label's own chance has no part in its a and b, so its target
+    stays unbiased for the weights that it has.
+
+    For a label that a share s of the rows has, the target has ``(1 / p - s) / (1 - s)``
+    times the variance that complete labels leave, at least ``1 / p``; a penalty that
+    many times as large is the same belief about the regressor.
 
     References
     ----------
@@ -159,6 +177,7 @@ class CSDPP(GrowingClassifier):
         order: str = "frequent",
         fit_intercept: bool = True,
         propensity: Any = None,
+        label_weights: str = "recorded",
         max_inverse_propensity: float = 10.0,
         grow: bool = False,
         random_state: RandomState = 0,
@@ -176,6 +195,7 @@ class CSDPP(GrowingClassifier):
         self.order = order
         self.fit_intercept = fit_intercept
         self.propensity = propensity
+        self.label_weights = label_weights
         self.max_inverse_propensity = max_inverse_propensity
         self.grow = grow
         self.random_state = random_state
@@ -213,7 +233,7 @@ class CSDPP(GrowingClassifier):
             self._check_room(n_features, n_labels)
         self._boosts(n_labels)
         random = parallel.spawn_seeds(self.random_state, 1)
-        self.state_ = begin(plan, self.l2_regularization, random)
+        self.state_ = begin(plan, self._penalty(), random)
         if self.grow:
             self.__dict__.pop("feature_names_in_", None)
 
@@ -225,7 +245,7 @@ class CSDPP(GrowingClassifier):
             self._check_room(n_features, n_labels)
         self._boosts(n_labels)
         if new != old:
-            self.state_ = grow(self.state_, old, new, self.l2_regularization)
+            self.state_ = grow(self.state_, old, new, self._penalty())
         self.n_features_in_, self.classes_ = n_features, np.arange(n_labels)
 
     def _learn(self, X: CSR, Y: CSR) -> None:
@@ -291,8 +311,20 @@ class CSDPP(GrowingClassifier):
             law_b=law_b,
             most=float(self.max_inverse_propensity),
             grows=bool(self.grow),
+            expects=LABEL_WEIGHTS[self.label_weights],
             boost=np.append(boost, np.ones(int(self.grow))),
         )
+
+    def _penalty(self) -> float:
+        """Return the ridge penalty: the noisier the targets, the larger.
+
+        By all propensities as given, so that it does not depend on labels met so far.
+        """
+        if self.propensity is None or self._is_running():
+            return self.l2_regularization
+        values = np.asarray(getattr(self.propensity, "values_", self.propensity))
+        most = float(self.max_inverse_propensity)
+        return float(self.l2_regularization / np.maximum(values, 1 / most).mean())
 
     def _plan(self, n_features: int, n_labels: int) -> Plan:
         is_ridge = self.regressor == "ridge"
@@ -346,8 +378,15 @@ class CSDPP(GrowingClassifier):
             ("order", ORDERS),
             ("learning_rate", LEARNING_RATES),
             ("reference", REFERENCES),
+            ("label_weights", LABEL_WEIGHTS),
         ):
             _validation.choice(getattr(self, name), name, known)
+        code = getattr(as_cost(self.cost), "code", None)
+        if self.label_weights == "expected" and code in (None, SUBSET):
+            raise ValueError(
+                'label_weights="expected" needs cost="hamming", "f1", "accuracy" or '
+                f'"rank". Got {self.cost!r}.'
+            )
         if not isinstance(self.grow, bool | np.bool_):
             raise ValueError(f"grow must be True or False. Got {self.grow!r}.")
         self._check_propensity()

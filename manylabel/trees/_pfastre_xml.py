@@ -17,11 +17,12 @@ from manylabel.persistence.records import Number
 from manylabel.trees import _tail_weight
 from manylabel.trees._grower import Plan
 from manylabel.trees._pfast_xml import PfastXML
-from manylabel.trees._tail import CENTROIDS, Tail, cosine_tail
+from manylabel.trees._tail import CENTROIDS, Surface, Tail, cosine_tail
 from manylabel.trees._weighting import Weighting
 
 STEEPNESS = {"cosine": 0.0, "program": 1.0, "paper": 0.5}  # times gamma
 MAX_GAMMA = 1e6
+MAX_BETA = 1e6  # and 1 / least: P of 1 would rule out what was not recorded
 
 
 class PfastreXML(PfastXML):
@@ -56,8 +57,8 @@ class PfastreXML(PfastXML):
     tail : {"cosine", "program", "paper"}, default="cosine"
         What P is. The authors' program has ``1 / (1 + exp(gamma |x - centroid|^2))``
         of rows brought to unit length with their constant feature, the paper gamma / 2
-        in its place. "cosine" is 0.1 plus the cosine of row and centroid, features
-        weighed by their rarity.
+        in its place; ``beta`` multiplies exp. "cosine" is 0.1 plus the cosine of row
+        and centroid, features weighed by their rarity.
     alpha : float or "auto", default="auto"
         Weight of the trees, in [0, 1]. The authors' program has 0.8; "auto" chooses it
         on a validation set, one row in ten, by a smaller forest grown on the others.
@@ -68,6 +69,10 @@ class PfastreXML(PfastXML):
         counted twice, and PSP@1, PSP@3, PSP@5.
     gamma : float, default=30.0
         How fast P falls with the distance; a cosine has no use for it.
+    beta : float, default=1.0
+        Odds against a label at its very centroid, in [1e-6, 1e6]: P there is
+        ``1 / (1 + beta)`` (equation 41 of the paper's supplement; its Algorithm 3 has
+        1). A cosine has no use for it.
     centroids : {"mean", "exact"}, default="mean"
         "exact" takes the points of maximum likelihood (section 2.2 of the paper's
         supplement) in place of the means, for ``tail="program"`` or ``"paper"``; each
@@ -153,6 +158,7 @@ class PfastreXML(PfastXML):
         alpha: float | str = "auto",
         metric: str | None = None,
         gamma: float = 30.0,
+        beta: float = 1.0,
         centroids: str = "mean",
         n_ranked: int = 1000,
         cost: Any = None,
@@ -177,6 +183,7 @@ class PfastreXML(PfastXML):
         self.alpha = alpha
         self.metric = metric
         self.gamma = gamma
+        self.beta = beta
         self.centroids = centroids
         self.n_ranked = n_ranked
 
@@ -244,7 +251,7 @@ class PfastreXML(PfastXML):
         if self.tail == "cosine":
             return cosine_tail(plan)
         learn, propensity = CENTROIDS[self.centroids], 1 / self.inverse_propensity_
-        return Tail.of(learn(plan, propensity, self._steepness(), self.n_jobs))
+        return Tail.of(learn(plan, propensity, self._surface(), self.n_jobs))
 
     def _ranked(self, X: CSR) -> tuple[Lists, Floats]:
         """Return the best labels of each row by the trees, log Q, and their log P."""
@@ -252,8 +259,8 @@ class PfastreXML(PfastXML):
         trees = best._replace(values=np.log(best.values))
         if self.tail == "cosine":
             return trees, tail.log_cosines(X, best)
-        how = {"bias": float(self.intercept_scaling), "steepness": self._steepness()}
-        return trees, tail.log_shares(X, best, **how)
+        bias = float(self.intercept_scaling)
+        return trees, tail.log_shares(X, best, bias=bias, surface=self._surface())
 
     def _listed_scores(self, X: CSR) -> Lists:
         scores = _tail_weight.blended(*self._ranked(X), self.alpha_)
@@ -269,14 +276,16 @@ class PfastreXML(PfastXML):
     def _others(self) -> Singles:
         """Return the scores of labels not ranked: those seen in training, and the rest.
 
-        Ranked ones score more: log Q > -100, and log P > -3 - 4 x steepness because two
-        points of the unit ball are at most 2 apart.
+        Ranked ones score more: log Q > -100, and log P > -3 - 4 x steepness - log beta
+        because two points of the unit ball are at most 2 apart.
         """
-        least = -(103.0 + 4.0 * self._steepness())
+        steepness, shift = self._surface()
+        least = -(103.0 + 4.0 * steepness + max(shift, 0.0))
         return np.array([least, 2 * least], np.float32) - np.float32(self.threshold_)
 
-    def _steepness(self) -> float:
-        return STEEPNESS[self.tail] * float(self.gamma)
+    def _surface(self) -> Surface:
+        steepness = STEEPNESS[self.tail] * float(self.gamma)
+        return Surface(steepness, float(np.log(self.beta)))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -287,6 +296,8 @@ class PfastreXML(PfastXML):
             check_scalar(self.alpha, "alpha", Real, max_val=1)
         _validation.number(self.gamma, "gamma", above=0)
         check_scalar(self.gamma, "gamma", Real, max_val=MAX_GAMMA)
+        _validation.number(self.beta, "beta", least=1 / MAX_BETA)
+        check_scalar(self.beta, "beta", Real, max_val=MAX_BETA)
         _validation.choice(self.splits, "splits", ["balanced", "program"])
         _validation.choice(self.tail, "tail", STEEPNESS)
         _validation.choice(self.centroids, "centroids", CENTROIDS)

@@ -30,6 +30,13 @@ MOST_OWN = 128
 VALUES_AT_ONCE = 1 << 20  # of dense centroids
 
 
+class Surface(NamedTuple):
+    """Log of v in equation 41: ``steepness |x - centroid|^2 + shift``."""
+
+    steepness: float
+    shift: float  # log beta
+
+
 class Tail(NamedTuple):
     """A point among the unit-length rows of each label, and how near a row is to it.
 
@@ -147,12 +154,12 @@ class Tail(NamedTuple):
         return np.log(np.maximum(self._products(X, ranked, 0.0), 0.0) + LEAST_COSINE)
 
     def log_shares(
-        self, X: CSR, ranked: Lists, *, bias: float, steepness: float
+        self, X: CSR, ranked: Lists, *, bias: float, surface: Surface
     ) -> Floats:
-        """Return log P of each label that is ranked for a row (Algorithm 3)."""
+        """Return log P of each label that is ranked for a row (equation 41)."""
         products = self._products(X, ranked, bias)
         distance = self.square[ranked.labels] + 1.0 - 2.0 * products
-        return -np.logaddexp(0.0, steepness * distance)
+        return -np.logaddexp(0.0, surface.steepness * distance + surface.shift)
 
     def _products(self, X: CSR, ranked: Lists, bias: float) -> Floats:
         out = np.empty(len(ranked.labels))
@@ -192,14 +199,14 @@ def cosine_tail(plan: Plan) -> Tail:
 
 
 def mean_centroids(
-    plan: Plan, propensity: Floats, steepness: float, n_jobs: int | None
+    plan: Plan, propensity: Floats, surface: Surface, n_jobs: int | None
 ) -> CSR:
     """Return the mean of the rows of each label (section 2.3)."""
     return _means(unit_rows(plan.X, plan.bias), plan)
 
 
 def exact_centroids(
-    plan: Plan, propensity: Floats, steepness: float, n_jobs: int | None
+    plan: Plan, propensity: Floats, surface: Surface, n_jobs: int | None
 ) -> CSR:
     """Return the points of maximum likelihood (section 2.2).
 
@@ -214,7 +221,7 @@ def exact_centroids(
             centroid.climb(
                 *(label, by_label.indptr, by_label.indices),
                 *(rows.indptr, rows.indices, rows.data, plan.mass),
-                *(propensity[label], steepness, out[label - start]),
+                *(propensity[label], *surface, out[label - start]),
             )
         least = np.abs(out).max(axis=1, keepdims=True) / (2 * LARGEST)
         return sp.csr_array(np.where(np.abs(out) < least, 0.0, out))
@@ -224,7 +231,7 @@ def exact_centroids(
     return sp.vstack(parallel.run(climb, tasks, n_jobs), format="csr").T
 
 
-CENTROIDS: dict[str, Callable[[Plan, Floats, float, int | None], CSR]] = {
+CENTROIDS: dict[str, Callable[[Plan, Floats, Surface, int | None], CSR]] = {
     "mean": mean_centroids,
     "exact": exact_centroids,
 }

@@ -14,7 +14,13 @@ from manylabel.lists import Lists
 from manylabel.persistence import records
 from manylabel.trees import _tail
 from manylabel.trees._grower import Plan
-from manylabel.trees._tail import Tail, exact_centroids, mean_centroids, unit_rows
+from manylabel.trees._tail import (
+    Surface,
+    Tail,
+    exact_centroids,
+    mean_centroids,
+    unit_rows,
+)
 
 
 @st.composite
@@ -55,10 +61,10 @@ def all_labels(n_rows, n_labels):
     return Lists(np.arange(n_rows + 1) * n_labels, labels, np.ones(len(labels)))
 
 
-def likelihood(point, rows, has, mass, p, steepness):
-    """Return the objective of equation 43 with v = exp(steepness |x - point|^2)."""
+def likelihood(point, rows, has, mass, p, surface):
+    """Return the objective of equation 43, v as in equation 41."""
     square = (point**2).sum() + 1 - 2 * rows @ point
-    log_odds = np.logaddexp(0, steepness * square)
+    log_odds = np.logaddexp(0, surface.steepness * square + surface.shift)
     return (
         mass * np.where(has, np.log(p) - log_odds, np.log1p(-p * np.exp(-log_odds)))
     ).sum()
@@ -68,21 +74,20 @@ def likelihood(point, rows, has, mass, p, steepness):
 def test_a_centroid_is_the_mean_of_unit_rows(plan):
     rows = unit_rows(plan.X, plan.bias)
     assert_allclose(rows.toarray(), augmented(plan.X, plan.bias), atol=1e-12)
-    found = mean_centroids(plan, np.ones(plan.Y.shape[1]), 30.0, None)
+    found = mean_centroids(plan, np.ones(plan.Y.shape[1]), Surface(30.0, 0.0), None)
     assert_allclose(found.toarray(), slow_centroids(plan), atol=1e-12)
 
 
-@given(plans(), st.sampled_from([0.5, 30.0, 1e5]))
-def test_shares_follow_the_formula(plan, steepness):
+@given(plans(), st.sampled_from([0.5, 30.0, 1e5]), st.floats(-10, 10))
+def test_shares_follow_the_formula(plan, steepness, shift):
     n_rows, n_labels = plan.Y.shape
     points = slow_centroids(plan)
     classifier = Tail.of(sp.csr_array(points))
-    found = classifier.log_shares(
-        plan.X, all_labels(n_rows, n_labels), bias=plan.bias, steepness=steepness
-    )
+    lists, surface = all_labels(n_rows, n_labels), Surface(steepness, shift)
+    found = classifier.log_shares(plan.X, lists, bias=plan.bias, surface=surface)
     rows = augmented(plan.X, plan.bias)
     square = (points**2).sum(axis=0) + 1 - 2 * rows @ points
-    expected = -np.logaddexp(0, steepness * square)
+    expected = -np.logaddexp(0, steepness * square + shift)
     assert_allclose(found.reshape(n_rows, n_labels), expected, atol=2e-4 * steepness)
 
 
@@ -107,7 +112,7 @@ def test_a_centroid_may_stand_by_label_or_by_feature(plan, most_own, seed):
     assert_array_equal(other.csr().toarray(), usual.csr().toarray())
     for lists in (whole, some):
         found, expected = (
-            tail.log_shares(plan.X, lists, bias=1.0, steepness=3.0)
+            tail.log_shares(plan.X, lists, bias=1.0, surface=Surface(3.0, 0.0))
             for tail in (other, usual)
         )
         assert_array_equal(found, expected)
@@ -122,7 +127,7 @@ def test_a_label_has_the_same_share_in_any_company(plan, seed):
     ends = np.concatenate([[0], np.cumsum(kept)])[whole.indptr]
     some = Lists(ends, whole.labels[kept], whole.values[kept])
     every, few = (
-        classifier.log_shares(plan.X, lists, bias=1.0, steepness=30.0)
+        classifier.log_shares(plan.X, lists, bias=1.0, surface=Surface(30.0, 0.0))
         for lists in (whole, some)
     )
     assert_array_equal(every[kept], few)
@@ -135,8 +140,10 @@ def test_long_columns_are_looked_up_with_the_same_result(all_wide):
     assert np.diff(classifier.starts).max() < 2000, "stored in full"
     X = sp.csr_array(rng.random((4, 8), np.float32))
     few = Lists(np.arange(5) * 3, np.tile(np.int32([5, 900, 1999]), 4), np.ones(12))
-    whole = classifier.log_shares(X, all_labels(4, 2000), bias=1.0, steepness=3.0)
-    found = classifier.log_shares(X, few, bias=1.0, steepness=3.0)
+    whole = classifier.log_shares(
+        X, all_labels(4, 2000), bias=1.0, surface=Surface(3.0, 0.0)
+    )
+    found = classifier.log_shares(X, few, bias=1.0, surface=Surface(3.0, 0.0))
     assert_array_equal(found.reshape(4, 3), whole.reshape(4, 2000)[:, [5, 900, 1999]])
     assert kernels.SCANNED * 3 < 500  # shorter than the columns
 
@@ -151,15 +158,21 @@ def test_features_that_many_labels_share_are_stored_in_full(all_wide):
 
 
 @pytest.mark.slow
-@given(plans(), st.floats(0.05, 1.0), st.sampled_from([0.5, 3.0, 30.0]))
+@given(
+    *(plans(), st.floats(0.05, 1.0)),
+    *(st.sampled_from([0.5, 3.0, 30.0]), st.sampled_from([0.0, -2.0, 2.0])),
+)
 @settings(max_examples=60)
-def test_exact_centroids_are_stationary_and_no_worse_than_means(plan, p, steepness):
+def test_exact_centroids_are_stationary_and_no_worse_than_means(
+    plan, p, steepness, shift
+):
+    surface = Surface(steepness, shift)
     propensity = np.full(plan.Y.shape[1], p)
-    points = exact_centroids(plan, propensity, steepness, None).toarray()
+    points = exact_centroids(plan, propensity, surface, None).toarray()
     means, rows = slow_centroids(plan), augmented(plan.X, plan.bias)
     for label in np.flatnonzero(plan.Y.sum(axis=0)):
         has = plan.Y.toarray()[:, label] > 0
-        problem = (rows, has, plan.mass, p, steepness)
+        problem = (rows, has, plan.mass, p, surface)
         best = likelihood(points[:, label], *problem)
         assert best >= likelihood(means[:, label], *problem) - 1e-6
         slope = [
@@ -178,7 +191,7 @@ def test_exact_centroids_are_means_where_all_rows_are_far(plan):
     propensity, means = np.full(plan.Y.shape[1], 0.5), slow_centroids(plan)
     rows = augmented(plan.X, plan.bias)
     square = (means**2).sum(axis=0) + 1 - 2 * rows @ means
-    points = exact_centroids(plan, propensity, 1e5, None).toarray()
+    points = exact_centroids(plan, propensity, Surface(1e5, 0.0), None).toarray()
     far = square.min(axis=0) > 1e-3
     assert_allclose(points[:, far], means[:, far], atol=1e-4)
 
@@ -189,8 +202,9 @@ def test_a_likelihood_pulls_centroids_from_rows_without_the_label():
     plan = Plan(
         *(X, Y, np.ones(1), np.ones(3), np.ones(3), 1.0, 0.0, 10, 10),
     )
-    mean = mean_centroids(plan, np.ones(1), 1.0, None).toarray()[:, 0]
-    exact = exact_centroids(plan, np.full(1, 0.9), 1.0, None).toarray()[:, 0]
+    near = Surface(1.0, 0.0)
+    mean = mean_centroids(plan, np.ones(1), near, None).toarray()[:, 0]
+    exact = exact_centroids(plan, np.full(1, 0.9), near, None).toarray()[:, 0]
     away = X.toarray()[2]
     assert exact[:2] @ away < mean[:2] @ away - 0.05
 
@@ -203,7 +217,7 @@ def test_exact_centroids_do_not_depend_on_blocks_and_threads(n_jobs, monkeypatch
     plan = Plan(
         *(X, Y, np.ones(7), np.ones(20), np.ones(20), 1.0, 1.0, 10, 10),
     )
-    expected = exact_centroids(plan, np.full(7, 0.5), 3.0, 1).toarray()
+    expected = exact_centroids(plan, np.full(7, 0.5), Surface(3.0, 0.0), 1).toarray()
     monkeypatch.setattr("manylabel.trees._tail.VALUES_AT_ONCE", 12)
-    found = exact_centroids(plan, np.full(7, 0.5), 3.0, n_jobs).toarray()
+    found = exact_centroids(plan, np.full(7, 0.5), Surface(3.0, 0.0), n_jobs).toarray()
     assert_array_equal(found, expected)

@@ -14,6 +14,7 @@ from manylabel.losses import (
     concentration_bound,
     unbiased_dcg,
     unbiased_hamming,
+    unbiased_normalized,
     unbiased_precision,
 )
 from manylabel.metrics import ndcg_at_k, precision_at_k, psp_at_k
@@ -62,6 +63,42 @@ def test_dcg_is_right_on_average(problem):  # Theorem 4.1
     dcg = sum(complete[0, order] / np.log2(np.arange(2, len(order) + 2)))
     mean = expectation(lambda Y: unbiased_dcg(Y, scores, k, p), complete, p)
     assert_allclose(mean, dcg, atol=1e-12)
+
+
+@given(problems())
+def test_normalized_losses_are_right_where_labels_are_recorded_in_proportion(problem):
+    """Corollary 4.2.1, for a g* that is not told: one more than true labels."""
+    complete, _, losses, shares, _ = problem
+    whole = complete.sum() + 1
+    p = shares / whole
+    mean = expectation(lambda Y: unbiased_normalized(Y, losses, shares), complete, p)
+    assert_allclose(mean, (complete * losses).sum() / whole, atol=1e-12)
+
+
+def test_normalized_losses_are_biased_where_propensities_know_no_row():
+    losses, share = np.ones((1, 3)), np.full(3, 0.5)
+    errors = []
+    for n_true in (1, 3):
+        complete = (np.arange(3) < n_true).astype(int)[None]
+        mean = expectation(
+            lambda Y: unbiased_normalized(Y, losses, share), complete, share
+        )
+        errors.append(mean - 1.0)  # the loss is n_true, divided by it
+    assert_allclose(errors, [0.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("losses", "shares", "message"),
+    [
+        (np.ones((1, 2)), 1.0, r"losses must hold finite numbers of shape \(1, 3\)"),
+        (np.full((1, 3), np.nan), 1.0, "losses must hold finite numbers"),
+        (np.ones((1, 3)), [1.0, 1.0], "shares must be one number or 3"),
+        (np.ones((1, 3)), [1.0, 0.0, 1.0], "shares must be finite numbers above 0"),
+    ],
+)
+def test_bad_parts_of_a_normalized_loss_are_refused(losses, shares, message):
+    with pytest.raises(ValueError, match=message):
+        unbiased_normalized([[1, 0, 1]], losses, shares)
 
 
 @given(problems())

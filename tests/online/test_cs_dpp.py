@@ -101,6 +101,7 @@ def test_chunks_do_not_matter(problem, data):
         "order": data.draw(st.sampled_from(["frequent", "given", "random"])),
         "regressor": data.draw(st.sampled_from(["ridge", "gradient"])),
         "propensity": data.draw(st.sampled_from([None, 0.5, "running"])),
+        "label_weights": data.draw(st.sampled_from(["recorded", "expected"])),
         "learning_rate": data.draw(st.sampled_from(["invscaling", "adagrad"])),
         "clip_step": data.draw(st.booleans()),
         "reference": data.draw(st.sampled_from(["zero", "mean"])),
@@ -274,9 +275,12 @@ def test_propensity_corrects_what_hidden_labels_cost():
 def test_a_propensity_of_one_changes_nothing(problem, cost):
     X, Y = problem
     plain = CSDPP(cost=cost, n_components=0.5).fit(X, Y).get_state()
-    sure = CSDPP(cost=cost, n_components=0.5, propensity=1.0).fit(X, Y).get_state()
-    for name, value in plain.items():
-        assert_array_equal(sure[name], value, err_msg=name)
+    for kind in ("recorded", "expected"):
+        sure = CSDPP(
+            cost=cost, n_components=0.5, propensity=1.0, label_weights=kind
+        ).fit(X, Y)
+        for name, value in plain.items():
+            assert_array_equal(sure.get_state()[name], value, err_msg=name)
 
 
 @kernel
@@ -387,6 +391,11 @@ def test_bad_input_leaves_the_learner_as_it_was(name):
         ({"learning_rate": "slow"}, "learning_rate must be one of invscaling, adagrad"),
         ({"reference": "one"}, "reference must be one of zero, mean"),
         ({"grow": "no"}, "grow must be True or False"),
+        ({"label_weights": "guessed"}, "label_weights must be"),
+        (
+            {"label_weights": "expected", "cost": own_f1},
+            "label_weights=.expected. needs",
+        ),
         ({"propensity": "walking"}, "propensity must be a fitted Propensity"),
         ({"l2_regularization": 0}, "l2_regularization == 0"),
         ({"max_inverse_propensity": 0.5}, r"max_inverse_propensity == 0\.5"),

@@ -36,17 +36,17 @@ def slow_scores(model, X, Y, rows):
     points = (train.T @ labels) / np.maximum(labels.sum(axis=0), 1)
     square = (points**2).sum(axis=0) + 1 - 2 * test @ points
     gamma = model.gamma / (2 if model.tail == "paper" else 1)
-    log_p = -np.logaddexp(0, gamma * square)
+    log_p = -np.logaddexp(0, gamma * square + np.log(model.beta))
     with np.errstate(divide="ignore"):
         log_q = np.log(np.where(Q > 1e-6, Q, 0))
     return model.alpha * log_q + (1 - model.alpha) * log_p
 
 
 @pytest.mark.parametrize("tail", ["program", "paper"])
-@pytest.mark.parametrize("alpha", [0.01, 0.8, 1.0])
-def test_scores_follow_the_formula(tail, alpha, problem):
+@pytest.mark.parametrize(("alpha", "beta"), [(0.01, 1.0), (0.8, 0.02), (0.3, 50.0)])
+def test_scores_follow_the_formula(tail, alpha, beta, problem):
     X, Y = problem
-    given = PROGRAM | {"tail": tail, "alpha": alpha, "gamma": 7.0}
+    given = PROGRAM | {"tail": tail, "alpha": alpha, "gamma": 7.0, "beta": beta}
     model = PfastreXML(**given).fit(X, Y)
     found, expected = model.decision_function(X), slow_scores(model, X, Y, X)
     ranked = np.isfinite(expected)
@@ -269,6 +269,8 @@ def test_centroids_of_a_folder_must_be_in_order(problem, tmp_path):
         ({"alpha": 1.5}, "alpha == 1.5, must be <= 1"),
         ({"alpha": "best"}, "alpha must be .*auto.* Got 'best'"),
         ({"alpha": float("nan")}, "alpha must"),
+        ({"beta": 0.0}, "beta == 0.0, must be >= 1e-06"),
+        ({"beta": 1e9}, "beta == 1000000000.0, must be <= 1000000"),
         ({"gamma": 0.0}, "gamma == 0.0, must be > 0"),
         ({"gamma": 1e9}, "gamma == 1000000000.0, must be <= 1000000"),
         ({"tail": "gauss"}, "tail must be one of cosine, program, paper. Got 'gauss'"),

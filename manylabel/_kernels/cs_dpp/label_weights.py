@@ -59,3 +59,33 @@ def label_weights(code, y, y_hat, order, out, if_false):
         hits += truth
         n_predicted += truth
         quiet = out[k] if is_quiet else -1.0
+
+
+@kernel
+def expected_weights(code, chance, y_hat, order, if_true, if_false):
+    """Write what a wrong prediction of each label costs, the others as expected.
+
+    ``chance`` holds the probability that each label is true. At the turn of label k the
+    counts of the other labels are their means: those before it are as often predicted
+    as true, those after it as in ``y_hat``. ``if_true`` takes the weight of each label,
+    were it true, ``if_false`` were it false: neither depends on its own chance. Where
+    all chances are 0 or 1 they are those of :func:`label_weights`.
+    """
+    n_labels, n_true, hits, n_predicted = y_hat.shape[0], 0.0, 0.0, 0.0
+    for k in range(n_labels):
+        n_true += chance[k]
+        hits += chance[k] * y_hat[k]
+        n_predicted += y_hat[k]
+    for position in range(n_labels):
+        k = np.uintp(order[position])
+        others = n_true - chance[k]
+        hits -= chance[k] * y_hat[k]
+        n_predicted -= y_hat[k]
+        right = cost(code, hits + 1.0, others + 1.0, n_predicted + 1.0, n_labels)
+        wrong = cost(code, hits, others + 1.0, n_predicted, n_labels)
+        if_true[k] = abs(wrong - right)
+        right = cost(code, hits, others, n_predicted, n_labels)
+        wrong = cost(code, hits, others, n_predicted + 1.0, n_labels)
+        if_false[k] = abs(wrong - right)
+        hits += chance[k]
+        n_predicted += chance[k]

@@ -17,7 +17,7 @@ from manylabel._kernels._jit import inner, kernel
 from manylabel._kernels.costs import HAMMING
 from manylabel._kernels.cs_dpp import capped_msg, factored, gradient, ridge
 from manylabel._kernels.cs_dpp.block import add_rows, dots, norm
-from manylabel._kernels.cs_dpp.label_weights import label_weights
+from manylabel._kernels.cs_dpp.label_weights import expected_weights, label_weights
 from manylabel._kernels.ranking import UNSEEN
 
 TRANSFORM, CORRECT, NONE, UNALIGNED = range(4)
@@ -45,6 +45,7 @@ class Settings(NamedTuple):
     law_b: object
     most: object  # largest 1 / propensity
     grows: object  # the last label stands for those not met yet
+    expects: object  # weights by the labels expected, not those recorded
     boost: object  # (n_labels,) 1 / propensity
 
 
@@ -67,6 +68,7 @@ class RowScratch(NamedTuple):
     order: object  # (n_labels,) int64 the order in which the cost is decomposed
     delta: object  # (n_labels,)
     if_false: object  # (n_labels,) delta of a true label, were it false
+    chance: object  # (n_labels,) that each label is true
     target: object  # (n_labels,)
     noise: object  # (n_labels,) variance of the target, for the relevant labels
     score: object  # (n_labels,)
@@ -86,7 +88,7 @@ def make_scratch(settings, state):
     return RowScratch(
         *np.zeros((3, n_labels), np.int64),
         *(np.arange(n_labels), np.empty(n_labels), np.zeros(n_labels)),
-        *np.empty((3, n_labels)),
+        *np.empty((4, n_labels)),
         *(np.zeros(n_coded), np.empty(n_components)),
         *(np.empty(state.pca.mix.shape[1]), np.empty_like(state.picked)),
         np.empty(state.regressor.raw.shape[0]),
@@ -163,10 +165,7 @@ def progress(stream, first, last, work, settings, state, scratch, predicted):
                 scratch.y[k], scratch.relevant[p] = 1, k
             _set_order(settings, state, scratch.order)
         if work == BOTH:
-            label_weights(
-                *(settings.cost, scratch.y, scratch.y_hat, scratch.order),
-                *(scratch.delta, scratch.if_false),
-            )
+            _weigh_labels(settings, state, scratch)
         if work != GUESS:
             _learn_code(n_relevant, settings, state, scratch)
             if settings.regressor == RIDGE:
@@ -188,6 +187,48 @@ def progress(stream, first, last, work, settings, state, scratch, predicted):
                     *(start, end, x_indices, scratch.factors, scratch.code),
                     *(state.regressor, scratch.regressor),
                 )
+
+
+@inner
+def _weigh_labels(settings, state, scratch):
+    """Write what a mistake in each label costs.
+
+    A label that is recorded is true. One that is not was true as often as the counts
+    so far say, and was left out: with s the share of rows that have it, by 1 / p = r
+    for each record of it, s (1 - p) / (1 - s p) = s (r - 1) / (r - s).
+    """
+    y, y_hat, order, chance = scratch.y, scratch.y_hat, scratch.order, scratch.chance
+    if not settings.expects:
+        label_weights(settings.cost, y, y_hat, order, scratch.delta, scratch.if_false)
+        return
+    n_seen = state.counters[N_SEEN]
+    constant = _law_constant(n_seen, settings)
+    for k in range(chance.shape[0]):
+        boost, chance[k] = _boost(k, constant, settings, state), y[k]
+        if y[k] == 0 and boost > 1.0 and n_seen > 0:
+            share = min(state.counts[k] * boost / n_seen, 1.0)
+            chance[k] = share * (boost - 1.0) / (boost - share)
+    expected_weights(
+        settings.cost, chance, y_hat, order, scratch.delta, scratch.if_false
+    )
+    for k in range(chance.shape[0]):
+        if y[k] == 0:
+            scratch.delta[k] = scratch.if_false[k]
+
+
+@inner
+def _law_constant(n_seen, settings):
+    """Return C of the law of Jain et al. after so many rows."""
+    return max(np.log(n_seen) - 1.0, 0.0) * (settings.law_b + 1.0) ** settings.law_a
+
+
+@inner
+def _boost(k, constant, settings, state):
+    """Return 1 / p of a label, as given or by the law."""
+    boost = settings.boost[k]
+    if settings.law_a > 0.0:
+        boost = 1.0 + constant * (state.counts[k] + settings.law_b) ** -settings.law_a
+    return min(boost, settings.most)
 
 
 @inner
@@ -270,15 +311,10 @@ def _set_target(n_relevant, settings, state, scratch):
         for k in range(target.shape[0]):
             target[k] -= state.centre[k]
     length = norm(target)
-    constant = max(np.log(n_seen) - 1.0, 0.0) * (settings.law_b + 1.0) ** settings.law_a
+    constant = _law_constant(n_seen, settings)
     for p in range(n_relevant):
         k = scratch.relevant[p]
-        boost = settings.boost[k]
-        if settings.law_a > 0.0:
-            boost = (
-                1.0 + constant * (state.counts[k] + settings.law_b) ** -settings.law_a
-            )
-        boost = min(boost, settings.most)
+        boost = _boost(k, constant, settings, state)
         both = np.sqrt(scale * scratch.delta[k]) + np.sqrt(scale * scratch.if_false[k])
         target[k] += both * (boost - 1.0)
         scratch.noise[p] = both * both * boost * (boost - 1.0)

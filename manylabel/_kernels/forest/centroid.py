@@ -1,12 +1,13 @@
 """Centroids of maximum likelihood (Jain, Prabhu & Varma 2016, supplement, 2.2).
 
-With ``q_i = 1 / (1 + exp(steepness |x_i - m|^2))`` a row has the label with probability
-``p q_i``. The gradient of the log-likelihood is proportional to ``sum_i u_i (x_i - m)``
-(equations 44-45), where u is ``1 - q`` for rows with the label, and for others
-``-p q (1 - q) / (1 - p q)``. Equation 46 takes m as the mean by these weights, whose
-sum need not be positive. A step here is the gradient divided by the sum over rows with
-the label, which is equation 46 where the others do not count; it always leads upwards,
-and is halved until the likelihood does not fall.
+With ``q_i = 1 / (1 + exp(steepness |x_i - m|^2 + shift))``, where the shift is log beta
+of equation 41, a row has the label with probability ``p q_i``. The gradient of the
+log-likelihood is proportional to ``sum_i u_i (x_i - m)`` (equations 44-45), where u is
+``1 - q`` for rows with the label, and for others ``-p q (1 - q) / (1 - p q)``. Equation
+46 takes m as the mean by these weights, whose sum need not be positive. A step here is
+the gradient divided by the sum over rows with the label, which is equation 46 where the
+others do not count; it always leads upwards, and is halved until the likelihood does
+not fall.
 """
 
 import math
@@ -25,7 +26,17 @@ NOTHING = (
 
 @allocating_kernel
 def climb(
-    label, l_indptr, l_indices, x_indptr, x_indices, x_data, mass, p, steepness, out
+    label,
+    l_indptr,
+    l_indices,
+    x_indptr,
+    x_indices,
+    x_data,
+    mass,
+    p,
+    steepness,
+    shift,
+    out,
 ):
     """Write the centroid of a label; its rows are listed in ``l``.
 
@@ -45,9 +56,9 @@ def climb(
     step, along, nearness = np.empty_like(out), np.empty(n_rows), np.empty(n_rows)
     _multiply(x_indptr, x_indices, x_data, out, nearness)
     square = (out * out).sum()
-    value = _likelihood(nearness, 0.0, along, square, has, mass, p, steepness)
+    value = _likelihood(nearness, 0.0, along, square, has, mass, p, steepness, shift)
     for _ in range(MAX_STEPS):
-        _step(nearness, square, has, mass, p, steepness, weight)
+        _step(nearness, square, has, mass, p, steepness, shift, weight)
         step[:] = weight.sum() * -out
         _add_rows(weight, x_indptr, x_indices, x_data, step)
         step /= weight[has].sum()
@@ -56,7 +67,9 @@ def climb(
         size, risen = 1.0, False
         for _ in range(MAX_HALVINGS):
             there = square + 2 * size * crossed + size * size * length
-            tried = _likelihood(nearness, size, along, there, has, mass, p, steepness)
+            tried = _likelihood(
+                nearness, size, along, there, has, mass, p, steepness, shift
+            )
             risen = tried >= value
             if risen:
                 break
@@ -71,11 +84,11 @@ def climb(
 
 
 @inner
-def _step(nearness, square, has, mass, p, steepness, weight):
+def _step(nearness, square, has, mass, p, steepness, shift, weight):
     """Write the weights u of the rows; those that hardly count are 0."""
     total = 0.0
     for i in range(weight.shape[0]):
-        q = _share(steepness * (square + 1.0 - 2.0 * nearness[i]))
+        q = _share(steepness * (square + 1.0 - 2.0 * nearness[i]) + shift)
         u = 1.0 - q if has[i] else -p * q * (1.0 - q) / (1.0 - p * q)
         weight[i] = mass[i] * u
         total += weight[i] if has[i] else 0.0
@@ -85,12 +98,12 @@ def _step(nearness, square, has, mass, p, steepness, weight):
 
 
 @inner
-def _likelihood(nearness, size, along, square, has, mass, p, steepness):
+def _likelihood(nearness, size, along, square, has, mass, p, steepness, shift):
     """Return the log-likelihood (equation 43) after a step of some size."""
     total = 0.0
     for i in range(nearness.shape[0]):
         product = nearness[i] + size * along[i] if size > 0.0 else nearness[i]
-        exponent = steepness * (square + 1.0 - 2.0 * product)
+        exponent = steepness * (square + 1.0 - 2.0 * product) + shift
         if has[i]:
             above = max(exponent, 0.0) + math.log1p(math.exp(-abs(exponent)))
             total += mass[i] * (math.log(p) - above)

@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Annotated, Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
@@ -28,11 +29,11 @@ from manylabel.base import BatchClassifier, ExplainedClassifier, cut
 from manylabel.budget import _decisions, _nodes, _odds, _reading
 from manylabel.budget._nodes import Annotator, CodingNodes
 from manylabel.budget._odds import Odds, Sample
-from manylabel.budget._prices import Price, Quality, equal_prices
+from manylabel.budget._prices import Price, Pricing, Quality, equal_prices
 from manylabel.budget._reading import Diagnostics, Nodes
 from manylabel.explanation import Explanation, Node, Ranked
 from manylabel.lists import Lists
-from manylabel.losses import CountedCost
+from manylabel.losses import CountedCost, Hamming
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection import thresholds
 from manylabel.persistence.records import Field, Finite, Number
@@ -68,7 +69,8 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         Duality gap of a decision, relative to its objective, at which to stop.
     propensity : Propensity, array of shape (n_labels,), float or None, default=None
         How probable it is that a true label is recorded, in (0, 1]. A recorded label
-        counts 1 / propensity, in its chance or where a decision is priced. None is 1.
+        counts 1 / propensity in its chance; for what a decision costs see Notes. None
+        is 1.
     cost : str, object with ``from_counts`` or None, default=None
         What predictions are to make small, per row: ``"f1"``, ``"accuracy"``,
         ``"hamming"`` ...; see :func:`manylabel.losses.as_cost`. With a beam, the
@@ -113,6 +115,8 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
 
     # Whether chances are relative to the leaves reached, which alone have labels.
     _only_leaves_count = False
+    # Whether prices depend on how well the rest of a row is labelled.
+    _needs_quality = False
 
     tree_: CodingNodes
     gain_: Annotated[Floats, Field("float64", "n_labels", Finite())]
@@ -216,8 +220,10 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     def _shape(self, Y: CSR) -> Shape:
         raise NotImplementedError
 
-    def _prices(self, shape: Shape, Y: CSR, worth: Floats, quality: Quality) -> Price:
-        """Return what a wrong decision costs, by ``cost`` and ``propensity``."""
+    def _prices(
+        self, shape: Shape, Y: CSR, worth: Floats, cost: CountedCost, quality: Quality
+    ) -> Price:
+        """Return what a wrong decision costs, by the worth of recorded labels."""
         raise NotImplementedError
 
     def _learn(self, X: CSR, Y: CSR) -> None:
@@ -228,14 +234,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
             worth = 1 / _validation.propensities(self.propensity, Y.shape[1])
         seed = int(parallel.spawn_seeds(self.random_state, 1)[0])
         sample = _odds.draw_sample(X, Y, seed)
-        quality = PERFECT
-        if sample is not None and self._is_priced():
-            quality = self._try(sample, equal_prices)[0]._quality(sample)
-
-        def prices(shape: Shape, Y: CSR) -> Price:
-            if self._is_priced():
-                return self._prices(shape, Y, worth, quality)
-            return equal_prices(shape, Y)
+        prices = self._pricing(worth, sample)
 
         shape = self._shape(Y)
         self._keep(_nodes.join(shape, self._decide(X, shape, prices(shape, Y))))
@@ -247,12 +246,27 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
                 pilot.gain_ = worth
                 self.threshold_ = pilot._best_threshold(sample)
 
-    def _is_priced(self) -> bool:
-        """Return whether decisions are: with a beam, a threshold does it better."""
-        given = self.cost is not None or self.propensity is not None
-        return self.beam is None and given
+    def _pricing(self, worth: Floats, sample: Sample | None) -> Pricing:
+        """Return how decisions are priced: with a beam, a threshold does it better.
 
-    def _try(self, sample: Sample, prices: Any) -> tuple[Self, Odds]:
+        How well the rest of a row is labelled is found out by a tree for Hamming loss,
+        whose prices do not depend on it.
+        """
+        if self.beam is not None or (self.cost is None and self.propensity is None):
+            return equal_prices
+
+        def prices(shape: Shape, Y: CSR) -> Price:
+            return self._prices(shape, Y, worth, Hamming(), PERFECT)
+
+        cost = self._cost()
+        if cost == Hamming():
+            return prices
+        quality = PERFECT
+        if sample is not None and self._needs_quality:
+            quality = self._try(sample, prices)[0]._quality(sample, worth)
+        return lambda shape, Y: self._prices(shape, Y, worth, cost, quality)
+
+    def _try(self, sample: Sample, prices: Pricing) -> tuple[Self, Odds]:
         """Return a tree of the rows of a sample that are not held out.
 
         Those held out cost nothing at its nodes, which is as if they were not there.
@@ -273,10 +287,11 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         tree._keep(_odds.calibrate(nodes, odds, shape, sample.held))
         return tree, odds
 
-    def _quality(self, sample: Sample) -> Quality:
+    def _quality(self, sample: Sample, worth: Floats) -> Quality:
         labels, Y = self._labels(sample.X[sample.held]), sample.Y[sample.held]
-        n_true = max(1, Y.nnz)
-        hits = max(1.0, float(labels.multiply(Y).sum()))
+        n_true = max(1.0, float(worth[Y.indices].sum()))
+        found = sp.csr_array(labels.multiply(Y))
+        hits = max(1.0, float(worth[found.indices].sum()))
         return Quality(hits / n_true, max(hits, labels.nnz) / n_true)
 
     def _best_threshold(self, sample: Sample) -> float:

@@ -2,10 +2,11 @@
 
     python -m benchmarks.hidden_labels
 
-Half of the rows are learnt, at most 6,000; of their labels 70 % are hidden, at random or
-by the law of Jain et al. with half its propensities. F1 loss on the other half, with
-``propensity`` alone, with ``cost="f1"`` too, and with ``beam=10`` as well: the mean over
-some draws of what is hidden. ± is the standard error of the difference of the first two.
+Half of the rows are learnt, at most 6,000; of their labels 70 % are hidden at random,
+or some by the law of Jain et al. with half its propensities. F1 loss on the other half,
+with ``propensity`` alone, with ``cost="f1"`` too, and with ``beam=10`` as well: the
+mean over some draws of what is hidden. ± is the standard error of the difference of the
+first two.
 """
 
 import argparse

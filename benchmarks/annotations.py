@@ -24,11 +24,11 @@ def learners() -> dict[str, Any]:
         "BR": ml.OneVsRest(),
         "LP": ml.LabelPowerset(),
         "PT": pt(**LARGE, C=0.1),
-        "AT": at(**SMALL),
+        "AT": at(**SMALL, C=1.0),
         "PT f1": pt(**LARGE, C=0.1, cost="f1"),
-        "AT f1": at(**SMALL, cost="f1"),
-        "PT beam": pt(**SMALL, **soft),
-        "AT beam": at(**SMALL, **soft),
+        "AT f1": at(**SMALL, C=1.0, cost="f1"),
+        "PT beam": pt(**SMALL, C=1.0, **soft),
+        "AT beam": at(**SMALL, C=1.0, **soft),
         "FastXML": ml.FastXML(),
     }
 

@@ -404,10 +404,11 @@ def _canonical(matrix: Any, dtype: Any) -> CSR:
     """Return a CSR array with sorted, unique indices; the input is not touched."""
     if (
         isinstance(matrix, np.ndarray)
-        and matrix.dtype == dtype
-        and _has_no_zero(matrix)
+        and matrix.dtype == dtype == np.float32
+        and matrix.flags.c_contiguous
+        and matrix.size < 1 << 31
     ):
-        return _with_all_columns(matrix)
+        return _compressed(matrix)
     known = isinstance(matrix, sp.csr_array) and matrix.dtype == dtype
     result = matrix if known else sp.csr_array(matrix, dtype=dtype)
     if not result.has_canonical_format:
@@ -420,22 +421,25 @@ def _canonical(matrix: Any, dtype: Any) -> CSR:
     return result
 
 
-def _has_no_zero(matrix: Array) -> bool:
-    """Return whether all values of a dense matrix are stored, as of an embedding."""
-    is_small = matrix.size < 1 << 31
-    return is_small and matrix.flags.c_contiguous and bool(matrix.all())
-
-
-def _with_all_columns(matrix: Array) -> CSR:
-    """Return a dense matrix as CSR, whose values are not copied if they are writeable.
+def _compressed(matrix: Array) -> CSR:
+    """Return a dense matrix as CSR; writeable values, none of them 0, are not copied.
 
     SciPy takes ten times as long. Kernels would be compiled anew for read-only values.
     """
-    n_rows, n_columns = matrix.shape
-    values = np.require(matrix, requirements="W").reshape(-1)
-    columns = np.tile(np.arange(n_columns, dtype=np.int32), n_rows)
-    starts = np.arange(n_rows + 1, dtype=np.int32) * np.int32(n_columns)
-    return sp.csr_array((values, columns, starts), shape=matrix.shape)
+    dense = np.require(matrix, requirements="W")
+    n_rows, n_columns = dense.shape
+    starts = np.empty(n_rows + 1, np.int32)
+    csr.count_values(dense, starts)
+    n_values = int(starts[-1])
+    if n_values == dense.size:  # as of an embedding
+        values = dense.reshape(-1)
+        columns = np.tile(np.arange(n_columns, dtype=np.int32), n_rows)
+    else:
+        columns = np.empty(n_values + 1, np.int32)
+        values = np.empty(n_values + 1, np.float32)
+        csr.compress(dense, starts, columns, values)
+    parts = (values[:n_values], columns[:n_values], starts)
+    return sp.csr_array(parts, shape=dense.shape)
 
 
 def _check_indices(matrix: Any, name: str) -> None:

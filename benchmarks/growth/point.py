@@ -32,8 +32,8 @@ LEARNERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "LabelTree": (LabelTree, {}),
     "FastXML": (FastXML, {"n_estimators": 2}),
     "PfastreXML": (PfastreXML, {"n_estimators": 2}),
-    "AnnotationTree": (AnnotationTree, {}),
-    "PowersetTree": (PowersetTree, {}),
+    "AnnotationTree": (AnnotationTree, {"budget": 20, "C": 1.0}),
+    "PowersetTree": (PowersetTree, {"budget": 20, "C": 1.0}),
     "CSDPP": (CSDPP, {"n_components": 10, "regressor": "gradient"}),
 }
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from manylabel._kernels._jit import inner, kernel
 
+BLOCK = 16  # values of a dense row that are passed over together if all are 0
 FULL = 3  # a row of which one value in so many is not 0 stores its zeros too
 
 
@@ -28,6 +29,39 @@ def is_sound(indptr, indices, data, n_columns):
                 return False
             before = indices[p]
     return True
+
+
+@kernel
+def count_values(X, starts):
+    """Write where the values of each row of a dense matrix start, zeros left out."""
+    starts[0] = 0
+    for i in range(X.shape[0]):
+        n_values = np.int32(0)
+        for j in range(X.shape[1]):
+            n_values += np.int32(X[i, j] != 0.0)
+        starts[i + 1] = starts[i] + n_values
+
+
+@kernel
+def compress(X, starts, columns, values):
+    """Write the values of a dense matrix, and their columns, zeros left out.
+
+    Both arrays have one place more, as what is 0 is written too, and then overwritten.
+    """
+    width = X.shape[1]
+    for i in range(X.shape[0]):
+        p = np.int64(starts[i])
+        for start in range(0, width, BLOCK):
+            end = start + BLOCK
+            if end <= width:
+                n_values = np.int32(0)
+                for n in range(BLOCK):
+                    n_values += np.int32(X[i, start + n] != 0.0)
+                if n_values == 0:
+                    continue
+            for j in range(start, min(end, width)):
+                columns[np.uintp(p)], values[np.uintp(p)] = j, X[i, j]
+                p += X[i, j] != 0.0
 
 
 @inner

@@ -6,6 +6,7 @@ from manylabel._typing import CSR, Floats
 from manylabel.budget._coding_tree import CodingTree
 from manylabel.budget._prices import Price, Quality, label_prices
 from manylabel.budget._shape import annotation_shape
+from manylabel.losses import CountedCost
 
 
 @described_like(CodingTree)
@@ -50,8 +51,15 @@ class AnnotationTree(CodingTree):
     is flipped, the rest of the row being as right as rows held out were: with n true
     labels, of which a share is found, and some number given for each. For F1 of about
     F, missing a label costs (2 - F) / F times as much as giving one too many, so the
-    rarer the hits, the bolder the answers. A recorded label weighs 1 / propensity: for
-    Hamming loss that is an unbiased estimate of the price over all true labels.
+    rarer the hits, the bolder the answers.
+
+    With ``propensity``, true labels may be missing. A row has those recorded and a
+    number of others, of a Poisson distribution whose mean is that of 1 / p - 1 over the
+    labels recorded in all rows; ``miss`` and ``extra`` are means over it, so a row
+    without a recorded label is not priced as an empty one. A row where the asked label
+    is recorded then counts (miss + (1 - p) extra) / p, any other ``extra``: the mean
+    over whether the label is recorded is the price by the true label. For Hamming loss
+    that is 2 / p - 1 and 1.
 
     The probability of an answer is logistic in the decision's score and in the sizes of
     its sides, the same for all nodes: most have too few rows for a scale of their own.
@@ -68,8 +76,12 @@ class AnnotationTree(CodingTree):
            [0, 1, 1]])
     """
 
+    _needs_quality = True
+
     def _shape(self, Y: CSR) -> Shape:
         return annotation_shape(Y)
 
-    def _prices(self, shape: Shape, Y: CSR, worth: Floats, quality: Quality) -> Price:
-        return label_prices(shape, Y, worth, self._cost(), quality)
+    def _prices(
+        self, shape: Shape, Y: CSR, worth: Floats, cost: CountedCost, quality: Quality
+    ) -> Price:
+        return label_prices(shape, Y, worth, cost, quality)

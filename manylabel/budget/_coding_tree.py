@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from functools import cached_property
 from numbers import Integral
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
@@ -29,13 +30,14 @@ from manylabel.budget import _decisions, _nodes, _odds, _reading
 from manylabel.budget._bounds import LeafBounds, bound_leaves, check_confidence
 from manylabel.budget._nodes import Annotator, CodingNodes
 from manylabel.budget._odds import Odds, Sample
-from manylabel.budget._prices import Price, Quality, equal_prices
+from manylabel.budget._prices import Price, Pricing, Quality, equal_prices
 from manylabel.budget._reading import Diagnostics, Nodes
 from manylabel.explanation import Explanation, Node, Ranked
 from manylabel.lists import Lists
-from manylabel.losses import CountedCost
+from manylabel.losses import CountedCost, Hamming
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection import thresholds
+from manylabel.model_selection.stepwise import PLAIN, Setting, choose
 from manylabel.persistence.records import Field, Finite, Number
 
 LOSSES = {"squared_hinge": margins.SQUARED_HINGE, "logistic": margins.LOGISTIC}
@@ -49,6 +51,13 @@ TINY = np.finfo(np.float32).tiny
 ROWS_AT_ONCE = 4096  # that a task annotates
 
 
+class Trial(NamedTuple):
+    """A tree without the rows held out, and how probable its decisions are right."""
+
+    tree: "CodingTree"
+    odds: Odds
+
+
 class CodingTree(BatchClassifier, ExplainedClassifier):
     """A tree of budgeted decisions that leads a row to its labels.
 
@@ -56,20 +65,26 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
 
     Parameters
     ----------
-    budget : int, default=20
-        Features of a plane, at most; all of them when there are fewer.
+    budget : int or "auto", default="auto"
+        Features of a plane, at most; all of them when there are fewer. "auto" is 20 or
+        100, chosen with ``C``.
     max_planes : int, default=5
         Planes of a decision, at most: it looks at ``budget * max_planes`` features, at
         most.
-    C : float, default=1.0
-        Cost of the decisions' loss.
+    C : float or "auto", default="auto"
+        Cost of the decisions' loss. "auto" is 1, or 4 or 1/4 times as much up to three
+        times, chosen on a validation set: rows held out from smaller trees, judged by
+        ``cost``, or by F1. What is chosen differs from 1 and a budget of 20 only if it
+        gains more than the standard error of its gain; with fewer than 20 rows it never
+        does.
     loss : {"squared_hinge", "logistic"}, default="squared_hinge"
         Loss of a margin.
     tol : float, default=1e-2
         Duality gap of a decision, relative to its objective, at which to stop.
     propensity : Propensity, array of shape (n_labels,), float or None, default=None
         How probable it is that a true label is recorded, in (0, 1]. A recorded label
-        counts 1 / propensity, in its chance or where a decision is priced. None is 1.
+        counts 1 / propensity in its chance; for what a decision costs see Notes. None
+        is 1.
     cost : str, object with ``from_counts`` or None, default=None
         What predictions are to make small, per row: ``"f1"``, ``"accuracy"``,
         ``"hamming"`` ...; see :func:`manylabel.losses.as_cost`. With a beam, the
@@ -80,8 +95,9 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores. The tree does not depend on it.
     random_state : int, Generator, RandomState or None, default=0
-        Seeds the choice of rows that are held out from a smaller tree, to find out how
-        probable its decisions are right: at most 2,000 of 6,000.
+        Seeds the choice of rows that are held out from smaller trees, to choose
+        settings and to find out how probable decisions are right: at most 2,000 of
+        6,000.
 
     Attributes
     ----------
@@ -99,11 +115,13 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         Whether a training row had the label.
     radius_ : float
         Length of the longest training row.
+    C_, budget_ : float, int
+        Settings of the decisions: what was given or chosen.
     """
 
-    budget: int
+    budget: int | str
     max_planes: int
-    C: float
+    C: float | str
     loss: str
     tol: float
     propensity: Any
@@ -114,19 +132,23 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
 
     # Whether chances are relative to the leaves reached, which alone have labels.
     _only_leaves_count = False
+    # Whether prices depend on how well the rest of a row is labelled.
+    _needs_quality = False
 
     tree_: CodingNodes
     gain_: Annotated[Floats, Field("float64", "n_labels", Finite())]
     seen_: Annotated[Bools, Field("bool", "n_labels")]
     threshold_: Annotated[float, Number()]
     radius_: Annotated[float, Number(least=0)]
+    C_: Annotated[float, Number(least=0)]
+    budget_: Annotated[int, Number(least=1, whole=True)]
 
     def __init__(
         self,
         *,
-        budget: int = 20,
+        budget: int | str = "auto",
         max_planes: int = 5,
-        C: float = 1.0,
+        C: float | str = "auto",
         loss: str = "squared_hinge",
         tol: float = 1e-2,
         propensity: Any = None,
@@ -234,8 +256,10 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     def _shape(self, Y: CSR) -> Shape:
         raise NotImplementedError
 
-    def _prices(self, shape: Shape, Y: CSR, worth: Floats, quality: Quality) -> Price:
-        """Return what a wrong decision costs, by ``cost`` and ``propensity``."""
+    def _prices(
+        self, shape: Shape, Y: CSR, worth: Floats, cost: CountedCost, quality: Quality
+    ) -> Price:
+        """Return what a wrong decision costs, by the worth of recorded labels."""
         raise NotImplementedError
 
     def _learn(self, X: CSR, Y: CSR) -> None:
@@ -246,31 +270,65 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
             worth = 1 / _validation.propensities(self.propensity, Y.shape[1])
         seed = int(parallel.spawn_seeds(self.random_state, 1)[0])
         sample = _odds.draw_sample(X, Y, seed)
-        quality = PERFECT
-        if sample is not None and self._is_priced():
-            quality = self._try(sample, equal_prices)[0]._quality(sample)
-
-        def prices(shape: Shape, Y: CSR) -> Price:
-            if self._is_priced():
-                return self._prices(shape, Y, worth, quality)
-            return equal_prices(shape, Y)
-
+        self._set(self._first_setting())
+        prices = self._pricing(worth, sample)
+        trial = self._choose(sample, prices, worth) if sample is not None else None
         shape = self._shape(Y)
         self._keep(_nodes.join(shape, self._decide(X, shape, prices(shape, Y))))
         self.gain_, self.threshold_ = worth, LIKELY
-        if sample is not None:
-            pilot, odds = self._try(sample, prices)
-            self.tree_ = _odds.calibrate(self.tree_, odds, shape)
-            if self.beam is not None and self.cost is not None:
-                pilot.gain_ = worth
-                self.threshold_ = pilot._best_threshold(sample)
+        if trial is not None:
+            self.tree_ = _odds.calibrate(self.tree_, trial.odds, shape)
+            self.threshold_ = trial.tree.threshold_
 
-    def _is_priced(self) -> bool:
-        """Return whether decisions are: with a beam, a threshold does it better."""
-        given = self.cost is not None or self.propensity is not None
-        return self.beam is None and given
+    def _first_setting(self) -> Setting:
+        """Return what is given, and where the search for the rest begins."""
+        C = PLAIN.C if self.C == "auto" else float(self.C)
+        budget = PLAIN.budget if self.budget == "auto" else int(self.budget)
+        return Setting(C, budget)
 
-    def _try(self, sample: Sample, prices: Any) -> tuple[Self, Odds]:
+    def _set(self, setting: Setting) -> None:
+        self.C_, self.budget_ = setting
+
+    def _choose(self, sample: Sample, prices: Pricing, worth: Floats) -> Trial:
+        """Set what "auto" leaves open; return the tree that was tried with it."""
+        trials: dict[Setting, Trial] = {}
+        X, Y = sample.X[sample.held], sample.Y[sample.held]
+        cost = as_counted_cost("f1" if self.cost is None else self.cost)
+
+        def losses(setting: Setting) -> Floats:
+            self._set(setting)
+            trials[setting] = trial = self._try(sample, prices, worth)
+            return thresholds.costs_of_sets(trial.tree._labels(X), Y, worth, cost)
+
+        start, free = self._first_setting(), (self.C == "auto", self.budget == "auto")
+        if any(free):
+            chosen = choose(start, losses, any_cost=free[0], any_budget=free[1])
+        else:
+            chosen, trials[start] = start, self._try(sample, prices, worth)
+        self._set(chosen)
+        return trials[chosen]
+
+    def _pricing(self, worth: Floats, sample: Sample | None) -> Pricing:
+        """Return how decisions are priced: with a beam, a threshold does it better.
+
+        How well the rest of a row is labelled is found out by a tree for Hamming loss,
+        whose prices do not depend on it.
+        """
+        if self.beam is not None or (self.cost is None and self.propensity is None):
+            return equal_prices
+
+        def prices(shape: Shape, Y: CSR) -> Price:
+            return self._prices(shape, Y, worth, Hamming(), PERFECT)
+
+        cost = self._cost()
+        if cost == Hamming():
+            return prices
+        quality = PERFECT
+        if sample is not None and self._needs_quality:
+            quality = self._try(sample, prices, worth).tree._quality(sample, worth)
+        return lambda shape, Y: self._prices(shape, Y, worth, cost, quality)
+
+    def _try(self, sample: Sample, prices: Pricing, worth: Floats) -> Trial:
         """Return a tree of the rows of a sample that are not held out.
 
         Those held out cost nothing at its nodes, which is as if they were not there.
@@ -289,12 +347,16 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         odds = _odds.fit_odds(sample, shape, found)
         nodes = _nodes.join(shape, found)
         tree._keep(_odds.calibrate(nodes, odds, shape, sample.held))
-        return tree, odds
+        tree.gain_, tree.threshold_ = worth, LIKELY
+        if self.beam is not None and self.cost is not None:
+            tree.threshold_ = tree._best_threshold(sample)
+        return Trial(tree, odds)
 
-    def _quality(self, sample: Sample) -> Quality:
+    def _quality(self, sample: Sample, worth: Floats) -> Quality:
         labels, Y = self._labels(sample.X[sample.held]), sample.Y[sample.held]
-        n_true = max(1, Y.nnz)
-        hits = max(1.0, float(labels.multiply(Y).sum()))
+        n_true = max(1.0, float(worth[Y.indices].sum()))
+        found = sp.csr_array(labels.multiply(Y))
+        hits = max(1.0, float(worth[found.indices].sum()))
         return Quality(hits / n_true, max(hits, labels.nnz) / n_true)
 
     def _best_threshold(self, sample: Sample) -> float:
@@ -307,7 +369,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         settings = self._settings(X.shape[1])
 
         def cost(nodes: Ints) -> Floats:
-            return np.asarray(self.C * price(nodes))
+            return np.asarray(self.C_ * price(nodes))
 
         return _decisions.learn(X, shape, cost, settings, self.n_jobs)
 
@@ -315,7 +377,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         return planes.PlaneSettings(
             loss=LOSSES[self.loss],
             with_intercept=True,
-            budget=min(int(self.budget), n_features),
+            budget=min(self.budget_, n_features),
             max_planes=int(self.max_planes),
             tolerance=float(self.tol),
             max_iter=MAX_STEPS,
@@ -390,9 +452,13 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         return cut(X, ROWS_AT_ONCE)
 
     def _check_parameters(self) -> None:
-        for name in ("budget", "max_planes") + ("beam",) * (self.beam is not None):
+        _check_auto(self.budget, "budget")
+        _check_auto(self.C, "C")
+        names = ("budget",) * (self.budget != "auto") + ("max_planes",)
+        for name in names + ("beam",) * (self.beam is not None):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
-        _validation.number(self.C, "C", above=0)
+        if self.C != "auto":
+            _validation.number(self.C, "C", above=0)
         _validation.number(self.tol, "tol", above=0)
         _validation.choice(self.loss, "loss", LOSSES)
         self._cost()
@@ -403,3 +469,8 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     def _check_state(self) -> None:
         super()._check_state()
         self.__dict__.pop("_annotator", None)
+
+
+def _check_auto(value: Any, name: str) -> None:
+    if isinstance(value, str):
+        _validation.choice(value, name, ["auto"])

@@ -131,6 +131,8 @@ def link(tree: CodingNodes, n_features: int, n_labels: int) -> Annotator:
         *(end, other, tree.intercept[node], labels.indptr, labels.indices, table),
         *(weights.indptr, weights.indices, weights.data),
         *(by_place.indptr, by_place.indices, by_place.data),
-        by_place.toarray() if is_small else np.empty((0, 0), np.float32),
+        np.ascontiguousarray(by_place.toarray().T)
+        if is_small
+        else np.empty((0, 0), np.float32),
     )
     return Annotator(nodes, int(most))

@@ -6,6 +6,7 @@ from manylabel._typing import CSR, Floats
 from manylabel.budget._coding_tree import CodingTree
 from manylabel.budget._prices import Price, Quality, set_prices
 from manylabel.budget._shape import powerset_shape
+from manylabel.losses import CountedCost
 
 
 @described_like(CodingTree)
@@ -63,5 +64,7 @@ class PowersetTree(CodingTree):
     def _shape(self, Y: CSR) -> Shape:
         return powerset_shape(Y)
 
-    def _prices(self, shape: Shape, Y: CSR, worth: Floats, quality: Quality) -> Price:
-        return set_prices(shape, Y, worth, self._cost())
+    def _prices(
+        self, shape: Shape, Y: CSR, worth: Floats, cost: CountedCost, quality: Quality
+    ) -> Price:
+        return set_prices(shape, Y, worth, cost)

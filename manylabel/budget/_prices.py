@@ -1,13 +1,16 @@
 """What a wrong decision costs: how much each row counts where it is made.
 
-A label that is recorded counts as the 1 / propensity true ones that it stands for; a
-label that is not recorded counts 1. Prices are relative, so ``C`` keeps its meaning.
+Labels may be missing: each true label of a row is recorded with the probability that
+is its propensity, whatever the others are. The price of a decision about a label is
+then such that its mean, over whether the label is recorded, is the price by the true
+label. Prices are relative, so ``C`` keeps its meaning.
 """
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
 from manylabel._kernels.coding_tree import decisions as coding
 from manylabel._kernels.coding_tree.annotation import Shape
@@ -15,6 +18,7 @@ from manylabel._typing import CSR, Array, Floats, Ints
 from manylabel.losses import CountedCost
 
 Price = Callable[[Ints], Floats]  # of the rows of some nodes, one node after another
+Pricing = Callable[[Shape, CSR], Price]  # of a tree, of the labels of its rows
 LEAST = 1e-3  # of the mean price: no row is as if it were not there
 
 
@@ -37,25 +41,52 @@ def label_prices(
 
     It flips that label; the others of the row are as right as ``quality`` says. For F1
     of about F, a label missed then costs (2 - F) / F times as much as one too many.
+    With p = 1 / ``worth`` of the label, a row that has it recorded pays
+
+        (miss + (1 - p) extra) / p
+
+    for an answer of no: what it misses, and what it gives back of the ``extra`` that
+    true labels are charged where they are not recorded.
     """
-    n_labels, ones = Y.shape[1], np.ones(Y.shape[0])
-    n_true = Y @ worth
-    rest = np.maximum(n_true - 1, 0)
-    hits, n_given = quality.found * rest, quality.given * rest
-    miss = _charge(cost, hits, n_true, n_given, n_labels)
-    miss -= _charge(cost, hits + ones, n_true, n_given + ones, n_labels)
-    hits, n_given = quality.found * n_true, quality.given * n_true
-    extra = _charge(cost, hits, n_true, n_given + ones, n_labels)
-    extra -= _charge(cost, hits, n_true, n_given, n_labels)
-    unit = max(np.abs(extra).mean(), np.finfo(float).tiny)
+    n_recorded = np.diff(Y.indptr)
+    n_hidden = float(np.bincount(Y.indices, minlength=len(worth)) @ (worth - 1))
+    miss, extra = flip_prices(
+        int(n_recorded.max(initial=0)), n_hidden / Y.shape[0], len(worth), cost, quality
+    )
+    unit = max(np.abs(extra[n_recorded]).mean(), np.finfo(float).tiny)
     miss, extra = (np.maximum(np.abs(p) / unit, LEAST) for p in (miss, extra))
 
     def price(nodes: Ints) -> Floats:
         rows, node, is_first = _pairs(shape, nodes)
-        gains = worth[shape.asked[nodes]][node]
-        return np.asarray(np.where(is_first, gains * miss[rows], extra[rows]))
+        gains, n = worth[shape.asked[nodes]][node], n_recorded[rows]
+        recorded = gains * miss[n] + (gains - 1) * extra[np.maximum(n - 1, 0)]
+        return np.asarray(np.where(is_first, recorded, extra[n]))
 
     return price
+
+
+def flip_prices(
+    most: int, n_hidden: float, n_labels: int, cost: CountedCost, quality: Quality
+) -> tuple[Floats, Floats]:
+    """Return what a label missed costs, and one too many, by the labels recorded.
+
+    Rows have 0 to ``most`` of them, and beside these a number of true labels that are
+    not recorded, of a Poisson distribution of mean ``n_hidden``: the mean over it.
+    """
+    recorded = np.arange(most + 1.0)[:, None]
+    n_others = np.arange(np.ceil(n_hidden + 8 * np.sqrt(n_hidden)) + 1)
+    chance = np.exp(
+        special.xlogy(n_others, n_hidden) - n_hidden - special.gammaln(n_others + 1)
+    )
+    n_true = np.minimum(recorded + n_others, n_labels)
+    rest = np.maximum(n_true - 1, 0)
+    hits, n_given = quality.found * rest, quality.given * rest
+    miss = _charge(cost, hits, n_true, n_given, n_labels)
+    miss -= _charge(cost, hits + 1, n_true, n_given + 1, n_labels)
+    hits, n_given = quality.found * n_true, quality.given * n_true
+    extra = _charge(cost, hits, n_true, n_given + 1, n_labels)
+    extra -= _charge(cost, hits, n_true, n_given, n_labels)
+    return miss @ chance, extra @ chance
 
 
 def set_prices(shape: Shape, Y: CSR, worth: Floats, cost: CountedCost) -> Price:

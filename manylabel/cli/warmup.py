@@ -96,13 +96,15 @@ def _learn_rare(X: Any) -> None:
 
 
 def _score_dense() -> None:
-    """Score rows without zeros, as embeddings are, which have a kernel of their own."""
+    """Score dense rows, also without zeros, as embeddings are."""
     import numpy as np
 
     from manylabel.baselines import OneVsRest
 
     rows = np.eye(4, dtype=np.float32) + 1
-    OneVsRest().fit(rows, np.eye(4, dtype=int)).predict(rows)
+    model = OneVsRest().fit(rows, np.eye(4, dtype=int))
+    for dense in (rows, rows - 1):
+        model.predict(dense)
 
 
 def _tag() -> None:

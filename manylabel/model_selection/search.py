@@ -16,7 +16,7 @@ from manylabel.propensity import Propensity
 Watch = Callable[[dict[str, Any], float], None]
 COSTS = (0.1, 0.3, 1.0, 3.0, 10.0)
 FOREST = {"C": ("auto", 0.5, 4.0), "leaf_size": (10, 30)}
-TREE = {"C": (0.3, 1.0, 3.0), "budget": (10, 20, 50)}
+TREE = {"C": ("auto", 0.3, 3.0), "budget": ("auto", 10, 50)}
 CODE = {"n_components": (0.1, 0.25, 0.5)}
 RANK = {"n_components": (50, 200, 500)}
 RIDGE = {"l2_regularization": (0.1, 1.0, 10.0)}

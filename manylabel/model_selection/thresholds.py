@@ -182,6 +182,31 @@ def costs_of_heads(
     return total
 
 
+def costs_of_sets(given: CSR, Y: CSR, weights: Floats, cost: CountedCost) -> Floats:
+    """Estimate what it costs to give each row a set of labels, as ``costs_of_heads``.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Estimates, which may be negative.
+    """
+    n_rows, n_labels = Y.shape
+    row, weight = np.repeat(np.arange(n_rows), np.diff(Y.indptr)), weights[Y.indices]
+    size = np.diff(given.indptr).astype(np.int64)
+    owner = np.repeat(np.arange(n_rows), size)
+    hit = np.isin(row * n_labels + Y.indices, owner * n_labels + given.indices)
+    found = np.bincount(row, weight, n_rows)
+    hits = np.bincount(row, weight * hit, n_rows)
+    nothing = cost.from_counts(0.0 * size, 0.0 * size, size, n_labels)
+    n_true = found[row] - weight + 1
+    n_hits = np.where(hit, hits[row] - weight + 1, 0.0)
+    missed = cost.from_counts(0.0 * n_hits, n_true, size[row], n_labels)
+    caught = cost.from_counts(n_hits, n_true, size[row], n_labels)
+    change = weight * (missed - nothing[row]) / n_true
+    change += weight * (caught - missed) / np.maximum(n_hits, 1)
+    return np.asarray(nothing + np.bincount(row, change, n_rows))
+
+
 def _turns(
     columns: Array, hit: Array, Y: CSR, weights: Floats
 ) -> Iterator[tuple[Ints, Ints, Floats]]:

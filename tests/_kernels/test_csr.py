@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from manylabel import OneVsRest
 from manylabel._kernels import csr
+from manylabel._validation import feature_matrix
 
 SMALL = st.integers(-1, 4)
 VALUES = st.sampled_from([0.0, 1.5, -2.0, np.nan, np.inf])
@@ -57,3 +58,16 @@ def test_rows_of_another_order_are_sorted_in_a_copy():
     row = sp.csr_array((parts[0], parts[1], parts[2].astype(np.int32)), (1, 3))
     assert model.predict_topk(row, 1).indices.tolist() == [0]
     assert row.indices.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 1.0])
+@pytest.mark.parametrize("width", [1, 15, 16, 50])
+def test_dense_rows_are_compressed_as_scipy_does(share, width):
+    rng = np.random.default_rng(0)
+    dense = np.float32(rng.normal(size=(40, width)) * (rng.random((40, width)) < share))
+    found, expected = feature_matrix(dense), sp.csr_array(dense)
+    for part in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+    np.testing.assert_array_equal(
+        feature_matrix(np.asfortranarray(dense)).data, found.data
+    )

@@ -208,7 +208,7 @@ def test_a_wide_beam_gives_the_chances_of_all_paths(kind):
 @each_tree
 def test_without_a_beam_labels_of_the_path_come_first_then_by_chance(kind):
     X, Y = drawn()
-    path, beam = (kind(beam=b).fit(X, Y) for b in (None, 10))
+    path, beam = (kind(C=1.0, budget=20, beam=b).fit(X, Y) for b in (None, 10))
     scores, labels = path.decision_function(X), path.predict(X)
     chances = np.minimum(beam.decision_function(X) + beam.threshold_, 1)
     assert_array_equal(scores > 0, labels)

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from scipy import stats
 
 from manylabel import AnnotationTree, PowersetTree
 from manylabel.budget._prices import (
     Quality,
     _pairs,
     equal_prices,
+    flip_prices,
     label_prices,
     set_prices,
 )
@@ -37,28 +39,56 @@ def test_prices_without_a_cost_are_one():
     assert_allclose(equal_prices(shape, Y)(inner), np.ones(len(each)))
 
 
+def grow(cost, quality, n, is_true, n_labels):
+    """Return by how much the cost grows if one of n labels, or one more, is wrong."""
+    rest = max(n - 1, 0) if is_true else n
+    hits, given = quality.found * rest, quality.given * rest
+    wrong = cost.from_counts(hits, n, given + 1 - is_true, n_labels)
+    right = cost.from_counts(hits + is_true, n, given + is_true, n_labels)
+    return float(wrong - right)
+
+
 @each_cost
 def test_a_wrong_answer_costs_what_flipping_its_label_adds(cost):
     Y, quality = labels(), Quality(0.6, 0.9)
     shape = annotation_shape(sp.csr_array(Y))
-    worth = np.linspace(1, 3, 6)
     inner, each = pairs(shape)
-    found = label_prices(shape, sp.csr_array(Y), worth, cost, quality)(inner)
+    found = label_prices(shape, sp.csr_array(Y), np.ones(6), cost, quality)(inner)
+    unit = np.mean([grow(cost, quality, n, 0, 6) for n in Y.sum(axis=1)])
+    expected = [grow(cost, quality, Y[i].sum(), is_first, 6) for i, _, is_first in each]
+    assert_allclose(found, np.maximum(np.array(expected) / unit, 1e-3))
 
-    def grows(n, rest, hit):
-        """Return by how much the cost grows when one more label is wrong."""
-        h, k = quality.found * rest, quality.given * rest
-        wrong = cost.from_counts(h, n, k + 1 - hit, 6)
-        return float(abs(wrong - cost.from_counts(h + hit, n, k + hit, 6)))
 
-    unit = np.mean([grows(n, n, 0) for n in Y @ worth])
-    expected = [
-        worth[shape.asked[g]] * grows(Y[i] @ worth, max(Y[i] @ worth - 1, 0), 1)
-        if is_first
-        else grows(Y[i] @ worth, Y[i] @ worth, 0)
-        for i, g, is_first in each
-    ]
-    assert_allclose(found, np.maximum(expected, 0) / unit, atol=2e-3 * max(worth))
+@each_cost
+@pytest.mark.parametrize("n_hidden", [0.0, 0.4, 7.0])
+def test_what_is_not_recorded_counts_as_often_as_it_may_be_there(cost, n_hidden):
+    found = flip_prices(3, n_hidden, 60, cost, Quality(0.6, 0.9))
+    chance = stats.poisson(n_hidden).pmf(np.arange(57))
+    for is_true, prices in ((1, found[0]), (0, found[1])):
+        for n, price in enumerate(prices):
+            each = [
+                grow(cost, Quality(0.6, 0.9), n + j, is_true, 60) for j in range(57)
+            ]
+            assert price == pytest.approx(each @ chance, abs=1e-6)
+
+
+@each_cost
+def test_the_mean_over_records_is_the_price_by_the_true_label(cost):
+    Y, quality, p = sp.csr_array(labels()), Quality(0.6, 0.9), np.linspace(0.2, 1, 6)
+    shape = annotation_shape(Y)
+    inner, each = pairs(shape)
+    price = label_prices(shape, Y, 1 / p, cost, quality)(inner)
+    n_recorded = np.diff(Y.indptr)
+    n_hidden = Y.mean(axis=0) @ (1 / p - 1)
+    miss, extra = flip_prices(6, n_hidden, 6, cost, quality)
+    unit = extra[n_recorded].mean()
+    for (row, node, is_first), found in zip(each, price, strict=True):
+        n, own = n_recorded[row], p[shape.asked[node]]
+        if is_first:  # with probability 1 - own, it is a row of n - 1 without the label
+            mean = own * found - (1 - own) * max(extra[n - 1] / unit, 1e-3)
+            assert mean == pytest.approx(max(miss[n] / unit, 1e-3), abs=1e-9)
+        else:
+            assert found == pytest.approx(max(extra[n] / unit, 1e-3))
 
 
 def test_missing_a_label_costs_more_the_worse_the_rest_is():
@@ -70,13 +100,13 @@ def test_missing_a_label_costs_more_the_worse_the_rest_is():
         assert miss / extra == pytest.approx((2 - f) / f, rel=0.25)
 
 
-def test_propensities_price_a_recorded_label_by_what_it_stands_for():
+def test_a_hidden_label_is_charged_back_where_it_is_recorded():
     Y = sp.csr_array([[1.0, 0], [1, 0], [0, 1]])
     shape = annotation_shape(Y)
     price = label_prices(
         shape, Y, np.array([4.0, 1.0]), as_cost("hamming"), Quality(0.5, 1.0)
     )
-    assert_allclose(price(np.array([0])), [4, 4, 1])
+    assert_allclose(price(np.array([0])), [7, 7, 1])  # 7 / 4 - 3 / 4 is 1
 
 
 @each_cost

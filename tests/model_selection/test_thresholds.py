@@ -65,6 +65,16 @@ def test_the_hamming_loss_is_the_unbiased_one(problem):
         assert_allclose(found[:, size], unbiased_hamming(Y, head, 1 / weights))
 
 
+@given(problems(), st.sampled_from(sorted(NAMED)))
+def test_a_set_costs_what_a_head_of_the_same_labels_does(problem, name):
+    scores, Y, weights = problem
+    values, columns = thresholds._ranked(listed(scores), Y.shape[1])
+    heads = thresholds.costs_of_heads(columns, Y, weights, as_cost(name))
+    size = np.isfinite(values).sum(axis=1)
+    found = thresholds.costs_of_sets(sp.csr_array(scores), Y, weights, as_cost(name))
+    assert_allclose(found, heads[np.arange(len(size)), size], atol=1e-9)
+
+
 @pytest.mark.parametrize("cost", [*COSTS, Weighted()])
 def test_estimates_from_recorded_labels_come_near_the_cost_on_complete_ones(cost):
     """Mean over all ways to record labels, by enumeration."""

@@ -3,8 +3,9 @@
 Where a row has none of a decision's features, the intercept decides. Such steps make
 chains of nodes, and a row leaves a chain only where one of its own features makes it:
 at each feature are listed the places where it counts, so that the rest of the chain is
-never read. Only a short chain is read node by node, in a small tree from a table of all
-weights. The answers are those of every single decision, to the last bit.
+never read. Only a short chain is read node by node. A small tree has a table of all
+weights, which adds up some nodes of a longer chain at once. The answers are those of
+every single decision, to the last bit.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +17,9 @@ from manylabel._kernels.coding_tree.scores import score
 from manylabel._kernels.csr import stretch
 from manylabel._kernels.workspace import reused
 
-SHORT = 16  # weights that are read as soon as the places of one feature are found
+SHORT = 16  # weights that are read as soon as the places of one feature are found;
+# nodes of a chain that the table is asked for one by one
+STRIDE = 32  # places of a longer chain that the table adds up at once
 WINDOW = 512  # places of a chain whose scores are added up together
 
 
@@ -35,7 +38,7 @@ class Chains(NamedTuple):
     w_indptr: Any  # (n_nodes + 1,) the same by place
     w_indices: Any  # numbers of features; ascend within a place
     w_data: Any
-    w_table: Any  # (n_nodes, n_selected) the same, dense; of shape (0, 0) if too large
+    w_table: Any  # (n_selected, n_nodes) the same, dense; of shape (0, 0) if too large
 
 
 class RowFeatures(NamedTuple):
@@ -117,6 +120,8 @@ def _annotate(x_indptr, x_indices, x_data, chains, row, out):
             n_weights = chains.w_indptr[end] - chains.w_indptr[at]
             if end - at <= SHORT and chains.w_table.shape[0] > 0:
                 leave = _look_up(at, n_present, chains, row)
+            elif chains.w_table.shape[0] > 0:
+                leave = _add_up(at, n_present, chains, row)
             elif n_weights <= SHORT * n_present:
                 leave = _walk(at, chains, row.dense)
             else:
@@ -151,10 +156,31 @@ def _look_up(at, n_present, chains, row):
         total = np.float64(chains.intercept[place])
         for n in range(n_present):
             number = np.uintp(row.number[n])
-            total += chains.w_table[np.uintp(place), number] * row.value[n]
+            total += chains.w_table[number, np.uintp(place)] * row.value[n]
         if (total > 0.0) != (chains.intercept[place] > 0.0):
             return place
     return np.int64(chains.end[at])
+
+
+@inner
+def _add_up(at, n_present, chains, row):
+    """Return as ``_look_up`` does, some places at once."""
+    total, table, end = row.score, chains.w_table, np.int64(chains.end[at])
+    start = np.int64(at)
+    while start < end:
+        n_places = min(np.int64(STRIDE), end - start)
+        for n in range(n_places):
+            total[n] = chains.intercept[start + n]
+        for f in range(n_present):
+            value, number = row.value[f], np.uintp(row.number[f])
+            own = table[number, start : start + n_places]
+            for n in range(n_places):
+                total[n] += own[n] * value
+        for n in range(n_places):
+            if (total[n] > 0.0) != (chains.intercept[start + n] > 0.0):
+                return start + n
+        start += n_places
+    return end
 
 
 @inner

@@ -38,7 +38,7 @@ def expected_costs(proba, cost):
     }
 
 
-@pytest.mark.parametrize("cost", [*COSTS, Missed()], ids=str)
+@pytest.mark.parametrize("cost", [*COSTS, Missed()], ids=[*COSTS, "missed"])
 @given(proba=ROWS)
 def test_no_set_is_expected_to_cost_less(cost, proba):
     sets, costs = LeastCost(cost).weigh([proba])

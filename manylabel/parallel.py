@@ -4,17 +4,20 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from manylabel._typing import RandomState
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 Report = Callable[[str, float], Any]
 
 
@@ -81,6 +84,21 @@ def run(
     finally:
         _stage.reset(token)
     return results
+
+
+def with_one_blas_thread(function: F) -> F:
+    """Let NumPy's linear algebra have one thread while a function runs.
+
+    On many small matrices its threads wait for each other, and for ours, most of the
+    time; and results would depend on how many there are.
+    """
+
+    @wraps(function)
+    def limited(*given: Any, **options: Any) -> Any:
+        with threadpool_limits(limits=1, user_api="blas"):
+            return function(*given, **options)
+
+    return cast(F, limited)
 
 
 @contextmanager

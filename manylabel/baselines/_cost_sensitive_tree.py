@@ -141,7 +141,7 @@ class CostSensitiveTree(BinaryClassifier):
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(400, 20))
     >>> y = X[:, 3] + X[:, 8] > 0
-    >>> CostSensitiveTree(feature_cost=0.1).fit(X, y).selected_features_
+    >>> CostSensitiveTree(feature_cost=1.0).fit(X, y).selected_features_
     array([3, 8])
     """
 
@@ -168,6 +168,7 @@ class CostSensitiveTree(BinaryClassifier):
         self.validation_fraction = validation_fraction
         self.random_state = random_state
 
+    @parallel.with_one_blas_thread
     def _learn(self, rows: Sides) -> None:
         """Optimise the tree, drop features, and prune by the rows held out."""
         seed = parallel.spawn_seeds(self.random_state, 1)[0]

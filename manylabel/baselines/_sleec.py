@@ -171,6 +171,7 @@ class SLEEC(BatchClassifier):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         _validation.number(self.l2_regularization, "l2_regularization", above=0)
 
+    @parallel.with_one_blas_thread
     def _learn(self, X: CSR, Y: CSR) -> None:
         rows = sp.csr_array((linear.unit_values(X), X.indices, X.indptr), X.shape)
         self.labels_ = Y

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel._kernels.cs_dpp.label_weights import expected_weights
 from manylabel.losses import NAMED, Rank, as_cost, label_weights
 
 each_named = pytest.mark.parametrize("name", NAMED)
@@ -30,30 +29,6 @@ def reference(y, y_hat, cost, order):
         real[k], pred[k] = y[k], 1 - y[k]
         weights[k] = abs(cost(y, pred) - cost(y, real))
     return weights
-
-
-def expect(name, chance, y_hat, order):
-    """Return the weights of each label, were it true, and were it false."""
-    out = np.zeros((2, len(chance)))
-    expected_weights(as_cost(name).code, chance, y_hat, order, *out)
-    return out
-
-
-def slow_expect(cost, chance, y_hat, order):
-    """Return the same, each label's turn by itself, from the mean counts of others."""
-    out, n = np.zeros((2, len(chance))), len(chance)
-    for turn, k in enumerate(order):
-        guess = y_hat.astype(float)
-        guess[order[:turn]] = chance[order[:turn]]
-        is_before = np.isin(np.arange(n), order[:turn])
-        hits = np.where(is_before, chance, chance * y_hat)
-        others = np.arange(n) != k
-        h, t, s = (part[others].sum() for part in (hits, chance, guess))
-        for row, true in enumerate((1, 0)):
-            right = cost.from_counts(h + true, t + true, s + true, n)
-            wrong = cost.from_counts(h, t + true, s + 1 - true, n)
-            out[row, k] = abs(wrong - right)
-    return out
 
 
 class Squared:
@@ -141,34 +116,3 @@ def test_what_is_no_permutation_is_refused(order):
 def test_vectors_of_different_length_are_refused():
     with pytest.raises(ValueError, match=r"y_hat must have 3 labels\. Got 2"):
         label_weights([1, 0, 1], [1, 0], "f1")
-
-
-@pytest.mark.parametrize("name", ["hamming", "f1", "accuracy", "rank"])
-@given(problems(), st.integers(0, 2**32 - 1))
-def test_expected_weights_are_those_of_mean_counts(name, problem, seed):
-    _, y_hat, order = problem
-    chance = np.random.default_rng(seed).uniform(0.01, 0.99, len(y_hat))
-    found = expect(name, chance, y_hat, order)
-    expected = slow_expect(as_cost(name), chance, y_hat, order)
-    assert_allclose(found, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["hamming", "f1", "accuracy", "rank"])
-@given(problems())
-def test_expected_weights_of_sure_labels_are_the_label_weights(name, problem):
-    y, y_hat, order = problem
-    if_true, if_false = expect(name, y.astype(float), y_hat, order)
-    found = np.where(y, if_true, if_false)
-    assert_array_equal(found, label_weights(y, y_hat, name, order))
-
-
-@given(problems(), st.integers(0, 2**32 - 1))
-def test_the_chance_of_a_label_has_no_part_in_its_own_weights(problem, seed):
-    _, y_hat, order = problem
-    chance = np.random.default_rng(seed).uniform(0.01, 0.99, len(y_hat))
-    before = expect("f1", chance, y_hat, order)
-    for k in range(len(chance)):
-        other = chance.copy()
-        other[k] = 1 - chance[k]
-        found = expect("f1", other, y_hat, order)
-        assert_allclose(found[:, k], before[:, k], atol=1e-12)

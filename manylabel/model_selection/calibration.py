@@ -12,7 +12,6 @@ N_KNOTS = 50
 METHODS = ("auto", "sigmoid", "isotonic")
 SURE = 200  # hits of a band for a curve of any form
 FEWEST_HITS = 50  # of a band: labels of fewer share the band of the next frequent ones
-ENOUGH = 500  # hits, after which another band starts
 WIDTH = 4.0  # of a band: the most frequent label has so many times the least one's rows
 TILT = 1e-6  # of a curve, so that it ascends everywhere
 MAX_STEPS, CLOSE = 50, 1e-6  # of Newton's method, and its last step
@@ -84,8 +83,8 @@ def _part(counts: Ints, hits: Ints) -> Ints:
     bands, band, found, start = np.zeros(len(sizes), np.int64), 0, 0.0, 0
     left = float(found_of.sum())
     for at, size in enumerate(sizes):
-        least = FEWEST_HITS if size > WIDTH * max(1, sizes[start]) else ENOUGH
-        if found >= least and left >= FEWEST_HITS:
+        is_wide = size > WIDTH * max(1, sizes[start])
+        if is_wide and min(found, left) >= FEWEST_HITS:
             band, found, start = band + 1, 0.0, at
         bands[at] = band
         found, left = found + found_of[at], left - found_of[at]

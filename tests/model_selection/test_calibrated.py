@@ -26,11 +26,11 @@ class Oracle(BatchClassifier):
 def draw(n_rows, random_state, propensity=1.0):
     """Return scores, the probabilities that they stand for, and labels by them.
 
-    The labels of higher columns are rarer, and a score means less there.
+    There are frequent labels, rarer ones and rare ones; a score means less the rarer.
     """
     rng = np.random.default_rng(random_state)
     scores = rng.normal(size=(n_rows, N_LABELS)).astype(np.float32)
-    chances = 1 / (1 + np.exp(-(2 * scores - np.linspace(0, 4, N_LABELS))))
+    chances = 1 / (1 + np.exp(-(2 * scores - np.repeat([0.0, 3.5, 6.5], 4))))
     is_true = rng.random(chances.shape) < chances
     return scores, chances, is_true & (rng.random(chances.shape) < propensity)
 
@@ -44,8 +44,7 @@ def test_known_probabilities_are_found_again(method, propensity):
     fresh, chances, _ = draw(2_000, 1)
     found = model.predict_proba(fresh)
     assert np.abs(found - chances).mean() < 0.03
-    assert np.abs(found.mean(axis=0) - chances.mean(axis=0)).max() < 0.05
-    assert np.corrcoef(found.mean(axis=0), chances.mean(axis=0))[0, 1] > 0.98
+    assert np.abs(found.mean(axis=0) - chances.mean(axis=0)).max() < 0.03
 
 
 def test_without_a_propensity_they_are_of_labels_that_are_recorded():
@@ -83,18 +82,17 @@ def test_sets_serve_the_cost_that_is_named():
         hits, either = (sets & true).sum(1), sets.sum(1) + true.sum(1)
         f1 = np.where(either > 0, 2 * hits / np.maximum(either, 1), 1.0)
         cost[name] = 1 - f1.mean(), (sets != true).mean()
-    assert cost["f1"][0] < cost["hamming"][0] - 0.02
-    assert cost["hamming"][1] < cost["f1"][1] - 0.01
+    assert cost["f1"][0] < cost["hamming"][0] - 0.01
+    assert cost["hamming"][1] < cost["f1"][1] - 0.005
     assert_allclose(
         cost["hamming"][1], np.minimum(chances, 1 - chances).mean(), atol=0.02
     )
 
 
-def test_rare_labels_share_a_curve():
-    X, _, Y = draw(2_000, 0)
+def test_labels_of_like_frequency_share_a_curve():
+    X, _, Y = draw(20_000, 0)
     bands = Calibrated(Oracle()).fit(X, Y).curves_.bands
-    assert 1 < len(np.unique(bands)) < N_LABELS
-    assert (np.diff(bands) <= 0).all(), "higher columns are rarer"
+    assert_array_equal(bands, np.repeat([2, 1, 0], 4))
 
 
 def test_saving_keeps_the_bits(tmp_path):

@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from manylabel import _validation
@@ -11,9 +12,10 @@ from manylabel._typing import CSR, Array, Bools, Floats, MatrixLike, RandomState
 from manylabel.base import BatchClassifier, MultiLabelClassifier, check_learner
 from manylabel.model_selection.calibration import METHODS, Curves
 from manylabel.model_selection.decisions import LeastCost
-from manylabel.model_selection.holdout import hold_out
+from manylabel.model_selection.holdout import FEWEST, hold_out, hold_out_in_turn
 from manylabel.persistence.records import Number
 
+FEW_ROWS = 2000  # of fewer, a fifth is too few: each is held out in turn
 DEPTH = 50  # labels of a row whose scores are calibrated, and that it may be given
 
 
@@ -37,8 +39,9 @@ class Calibrated(BatchClassifier):
         How probable it is that a true label is recorded, in (0, 1]. Where it is given,
         probabilities are those that a label is true, else that it is recorded.
     random_state : int, Generator, RandomState or None, default=0
-        Seeds the choice of rows that are held out: one in five, at most 5,000. Of fewer
-        than 20 rows none is: the learner is tried on the rows that it learnt.
+        Seeds the choice of rows that are held out: one in five, at most 5,000; of fewer
+        than 2,000 each in turn, by five learners; of fewer than 20 none, and the
+        learner is tried on the rows that it learnt.
 
     Attributes
     ----------
@@ -122,17 +125,27 @@ class Calibrated(BatchClassifier):
     def _learn(self, X: CSR, Y: CSR) -> None:
         propensity = 1.0 if self.propensity is None else self.propensity
         gain = 1 / _validation.propensities(propensity, Y.shape[1])
-        train, held = hold_out(X.shape[0], self.random_state)
-        pilot = clone(self.estimator).fit(X[train], Y[train])
-        best = pilot.predict_topk(X[held], DEPTH)
-        hits = _find_hits(best, Y[held])
-        counts = np.bincount(Y[train].indices, minlength=Y.shape[1])
+        best, true = self._rank_held(X, Y)
+        hits = _find_hits(best, true)
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
         worth = hits * gain[best.indices]
         self.curves_ = Curves.fit(best.data, best.indices, worth, counts, self.method)
-        missed = gain[Y[held].indices].sum() - worth.sum()
-        self.n_unlisted_ = max(0.0, float(missed / len(held)))
+        missed = gain[true.indices].sum() - worth.sum()
+        self.n_unlisted_ = max(0.0, float(missed / true.shape[0]))
         self._tell(self._probable(best), Y, gain)
         self.estimator_ = clone(self.estimator).fit(X, Y)
+
+    def _rank_held(self, X: CSR, Y: CSR) -> tuple[CSR, CSR]:
+        """Return the best labels of rows held out, and the labels that they have."""
+        splits = [hold_out(X.shape[0], self.random_state)]
+        if FEWEST <= X.shape[0] < FEW_ROWS:
+            splits = hold_out_in_turn(X.shape[0], self.random_state)
+        best = [
+            clone(self.estimator).fit(X[train], Y[train]).predict_topk(X[held], DEPTH)
+            for train, held in splits
+        ]
+        true = Y[np.concatenate([split.held for split in splits])]
+        return sp.csr_array(sp.vstack(best, format="csr")), true
 
     def _tell(self, proba: CSR, Y: CSR, gain: Floats) -> None:
         """Learn more from the probabilities of rows held out."""

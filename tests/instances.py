@@ -66,6 +66,10 @@ CUT = {
 BRANCHES = {
     "check_classifier_multioutput": "predict follows branches, scores multiply them"
 }
+# Of those that decide by probabilities.
+DECISIONS = {
+    "check_classifier_multioutput": "sets are decided by probabilities, not by scores"
+}
 # Of those whose rows may bring new features.
 ANY_WIDTH = {
     name: "asks that rows of another width are refused; they may bring new features"
@@ -91,6 +95,8 @@ def excused_by_sklearn(estimator):
         excused |= CUT
     if isinstance(estimator, manylabel.HOMER):
         excused |= BRANCHES
+    if isinstance(estimator, manylabel.Calibrated):
+        excused |= DECISIONS
     return excused
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from manylabel._typing import CSR, Array, Floats, Ints
@@ -149,7 +149,9 @@ class Optimizer:
             start = np.where(unit > 0, self.beta[k] / np.where(unit > 0, unit, 1), 0)
         given = np.concatenate([start, [self.intercept[k], self.threshold[k]]])
         options: dict[str, Any] = {"maxiter": INNER_STEPS}
-        found = minimize(evaluate, given, jac=True, method="L-BFGS-B", options=options)
+        found = scipy.optimize.minimize(
+            evaluate, given, jac=True, method="L-BFGS-B", options=options
+        )
         self.beta[k] = unit * found.x[:-2]
         self.intercept[k], self.threshold[k] = found.x[-2:]
         self.scores[:, k] = self._multiply(self.beta[k]) + self.intercept[k]

@@ -33,7 +33,7 @@ def demo(seed: options.Seed = 0, json: options.Json = False) -> None:
     if json:
         print_json({"hidden": hidden, "figures": table, "prefers": choices})
         return
-    heads = [c.replace(" on ", ",\n").removesuffix(" labels") for c in choices]
+    heads = [c.replace(" on ", ", ").removesuffix(" labels") for c in choices]
     print_table(
         ["percent", *heads],
         ([name, *map(percent, row.values())] for name, row in table.items()),

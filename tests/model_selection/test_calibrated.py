@@ -127,3 +127,29 @@ def test_a_curve_that_falls_is_refused():
 def test_parameters_out_of_range_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         Calibrated(OneVsRest(), **options).fit(sp.eye_array(30, 3), np.eye(30, 3))
+
+
+def test_true_labels_beyond_the_listed_ones_are_counted():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(2500, 80)).astype(np.float32)
+    Y = rng.random((2500, 80)) < 0.1  # whatever the score
+    model = Calibrated(Oracle()).fit(scores, Y)
+    assert_allclose(model.n_unlisted_, 0.1 * (80 - 50), rtol=0.1)
+    assert_allclose(
+        Calibrated(Oracle(), propensity=0.5).fit(scores, Y).n_unlisted_,
+        2 * model.n_unlisted_,
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_fits"), [(19, 2), (100, 6), (1999, 6), (2000, 2)]
+)
+def test_few_rows_are_held_out_in_turn(n_rows, n_fits, monkeypatch):
+    seen = []
+    monkeypatch.setattr(Oracle, "_learn", lambda self, X, Y: seen.append(X.shape[0]))
+    X, _, Y = draw(n_rows, 0)
+    Calibrated(Oracle()).fit(X, Y)
+    assert len(seen) == n_fits
+    assert seen[-1] == n_rows
+    if n_fits > 2:
+        assert sum(n_rows - n for n in seen[:-1]) == n_rows

@@ -1,7 +1,9 @@
 """The finished runs: one line of JSON each, in the order in which they ended."""
 
+import gzip
 import json
 import os
+from collections.abc import Collection
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 from manylabel.exceptions import DataError
 
 Record = dict[str, Any]
+KEPT = Path(__file__).parent / "runs"  # the lines that pages of docs/ are made from
 
 
 def digest(*parts: Any) -> str:
@@ -27,6 +30,8 @@ class Ledger:
     ----------
     path : Path
         The file; made when the first run ends.
+    kept : Path or None, default=None
+        A file that :meth:`keep` wrote, whose runs count as finished too.
 
     Examples
     --------
@@ -37,12 +42,20 @@ class Ledger:
     ['a']
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kept: Path | None = None) -> None:
         self.path = path
         self.records: dict[str, Record] = {}
         self._torn_at: int | None = None
+        if kept is not None and kept.exists():
+            self._read(kept, gzip.decompress(kept.read_bytes()))
         if path.exists():
-            self._read(path.read_bytes())
+            self._torn_at = self._read(path, path.read_bytes())
+
+    def keep(self, kept: Path, keys: Collection[str]) -> None:
+        """Write the runs of these keys to one file, the same bytes for the same."""
+        lines = (json.dumps(self.records[k]) + "\n" for k in keys if k in self.records)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
 
     def append(self, record: Record) -> None:
         """Write a finished run down, so that it is never run again."""
@@ -57,7 +70,8 @@ class Ledger:
             os.fsync(file.fileno())
         self.records[record["key"]] = record
 
-    def _read(self, content: bytes) -> None:
+    def _read(self, path: Path, content: bytes) -> int | None:
+        """Take over the runs of a file; return where a last line without end begins."""
         lines = content.split(b"\n")
         for number, line in enumerate(lines[:-1], start=1):
             try:
@@ -65,7 +79,6 @@ class Ledger:
                 self.records[record["key"]] = record
             except (ValueError, KeyError, TypeError):
                 raise DataError(
-                    self.path, "expected the record of a run as JSON.", number
+                    path, "expected the record of a run as JSON.", number
                 ) from None
-        if lines[-1]:
-            self._torn_at = len(content) - len(lines[-1])
+        return len(content) - len(lines[-1]) if lines[-1] else None

@@ -12,7 +12,7 @@ from benchmarks.learners.comparison import Comparison
 from benchmarks.learners.programme import Programme, read_programme
 from benchmarks.learners.report import write_choices, write_pages, write_set
 from benchmarks.learners.results import by_set
-from benchmarks.ledger import Ledger, Record
+from benchmarks.ledger import KEPT, Ledger, Record
 from benchmarks.plots import check_matplotlib
 
 Out = Annotated[
@@ -72,7 +72,8 @@ def learners(
     limit = programme.minutes if minutes is None else minutes
     if limit <= 0:
         raise ValueError(f"--minutes must be above 0. Got {limit:g}.")
-    ledger = Ledger(out / "runs.jsonl")
+    kept = KEPT / "learners.jsonl.gz" if publish else None
+    ledger = Ledger(out / "runs.jsonl", kept)
     comparison = Comparison(programme, Catalogue(data), ledger, limit)
     _name_missing(comparison)
     chosen = sets or (programme.quick if quick else programme.sets)
@@ -87,6 +88,8 @@ def learners(
         command=command,
         minutes=limit,
     )
+    if kept is not None:
+        ledger.keep(kept, ledger.records)
     note(f"note: wrote {written}.")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks import page, runner, toml_files
 from benchmarks.catalogue import Catalogue
-from benchmarks.ledger import Ledger, Record
+from benchmarks.ledger import KEPT, Ledger, Record
 from benchmarks.reproduce.claim import Claim, Topic, read_claims
 from benchmarks.reproduce.drawing import draw
 from benchmarks.reproduce.figure import Figure, is_figure, read_figure
@@ -37,6 +37,8 @@ class Reproduction:
         Run the reduced version of everything.
     home : Path
         The tables of the papers, and the data sets.
+    kept : Path
+        The finished runs that the published page was made from.
     """
 
     data: Path
@@ -44,6 +46,7 @@ class Reproduction:
     pages: Path
     quick: bool = False
     home: Path = field(default=toml_files.HOME)
+    kept: Path = KEPT / "papers.jsonl.gz"
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -52,8 +55,12 @@ class Reproduction:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The finished runs."""
-        return Ledger(self.out / "runs.jsonl")
+        """The finished runs; to publish, those of the page that is published, too."""
+        return Ledger(self.out / "runs.jsonl", self.kept if self._publishes else None)
+
+    @property
+    def _publishes(self) -> bool:
+        return self.pages == page.PUBLISHED
 
     @cached_property
     def specs(self) -> list[Table | Figure]:
@@ -137,8 +144,10 @@ class Reproduction:
     def write(self) -> Path:
         """Write the page of the papers from all finished runs; return its file."""
         sections = [self.section(spec) for spec in self.specs]
-        wanted = {trial.key for trial in self.trials(self.specs)}
+        wanted = {trial.key: None for trial in self.trials(self.specs)}
         runs = [run for key, run in self.ledger.records.items() if key in wanted]
+        if self._publishes:
+            self.ledger.keep(self.kept, wanted)
         lost = self.missing(self.specs)
         topics = {paper: found for paper, (found, _) in self.claims.items()}
         text = write_page(

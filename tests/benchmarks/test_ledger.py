@@ -40,3 +40,15 @@ def test_a_line_that_is_no_run_is_refused_by_number(tmp_path):
     path.write_text('{"key": "a"}\n[]\n')
     with pytest.raises(DataError, match=r"runs.jsonl, line 2: expected the record"):
         Ledger(path)
+
+
+def test_runs_that_are_kept_are_finished(tmp_path):
+    ledger = Ledger(tmp_path / "runs.jsonl")
+    for key in "abc":
+        ledger.append({"key": key})
+    kept = tmp_path / "kept" / "runs.jsonl.gz"
+    ledger.keep(kept, ["b", "a", "d"])
+    assert list(Ledger(tmp_path / "other.jsonl", kept).records) == ["b", "a"]
+    before = kept.read_bytes()
+    ledger.keep(kept, ["b", "a"])
+    assert kept.read_bytes() == before

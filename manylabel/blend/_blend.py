@@ -65,9 +65,10 @@ class Blend(BatchClassifier):
     ----------
     estimators : sequence of estimators or None, default=None
         None is ``OneVsRest()``, unless there are more than 20,000 million pairs of rows
-        and labels, ``LabelTree`` of 3 trees and, of 25 trees each, ``FastXML`` and
-        ``PfastreXML``. They are cloned. With more than 100,000 rows they are tried on
-        50,000 first, and those that add nothing there are not fitted to all.
+        and labels, ``LabelTree`` of 3 trees, of 25 trees each, ``FastXML`` and
+        ``PfastreXML``, and up to 1,000 labels and 10,000 rows or features ``CPLST``.
+        They are cloned. With more than 100,000 rows they are tried on 50,000 first, and
+        those that add nothing there are not fitted to all.
     metrics : sequence of str, default=("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
         What weights and tilt are chosen for: the mean and the least of the ratios to
         the best that a learner alone has. In the mean PSP@k and PSnDCG@k count half.
@@ -162,7 +163,7 @@ class Blend(BatchClassifier):
         """Choose learners, weights and tilt on rows held out; fit those kept to all."""
         given = Propensity().fit(Y) if self.propensity is None else self.propensity
         self.inverse_propensity_ = 1 / _validation.propensities(given, Y.shape[1])
-        learners, splits = self._fresh(Y), self._splits(X.shape[0])
+        learners, splits = self._fresh(X, Y), self._splits(X.shape[0])
         refit = X.shape[0] <= MANY_ROWS if self.refit == AUTO else bool(self.refit)
         with parallel.stage("validation", len(splits) / (len(splits) + refit)):
             kept = self._try(learners, X, Y, splits)
@@ -186,9 +187,10 @@ class Blend(BatchClassifier):
         self.trial_ = trial if first is None else first.followed_by(trial)
         return [learners[n] for n in np.flatnonzero(trial.weights)]
 
-    def _fresh(self, Y: CSR) -> list[Any]:
+    def _fresh(self, X: CSR, Y: CSR) -> list[Any]:
         """Return unfitted learners."""
-        learners = [clone(m) for m in (self.estimators or usual_members(*Y.shape))]
+        usual = self.estimators or usual_members(*X.shape, Y.shape[1])
+        learners = [clone(member) for member in usual]
         for learner in learners:
             if getattr(learner, "n_jobs", 1) is None:
                 learner.n_jobs = self.n_jobs

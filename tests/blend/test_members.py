@@ -127,14 +127,21 @@ def test_a_single_learner_is_kept_whatever_it_is(corpus):
 def test_usual_learners_are_of_all_kinds():
     corpus = make_corpus(n_rows=60, n_labels=10, random_state=0)
     names = Blend().fit(corpus.X, corpus.Y).trial_.names.tolist()
-    assert names == ["OneVsRest", "LabelTree", "FastXML", "PfastreXML"]
+    assert names == ["OneVsRest", "LabelTree", "FastXML", "PfastreXML", "CPLST"]
 
 
 def test_past_some_pairs_of_rows_and_labels_one_vs_rest_is_left_out(monkeypatch):
     corpus = make_corpus(n_rows=60, n_labels=10, random_state=0)
     monkeypatch.setattr("manylabel.blend._members.MOST_PAIRS", 599)
     names = Blend().fit(corpus.X, corpus.Y).trial_.names.tolist()
-    assert names == ["LabelTree", "FastXML", "PfastreXML"]
+    assert names == ["LabelTree", "FastXML", "PfastreXML", "CPLST"]
+
+
+@pytest.mark.parametrize("limit", ["FEW_LABELS", "MOST_SQUARE"])
+def test_ridge_regression_is_left_out_where_it_is_slow(limit, monkeypatch):
+    corpus = make_corpus(n_rows=60, n_labels=10, random_state=0)
+    monkeypatch.setattr(f"manylabel.blend._members.{limit}", 9)
+    assert "CPLST" not in Blend().fit(corpus.X, corpus.Y).trial_.names
 
 
 def test_many_rows_are_learnt_only_by_those_that_help_on_a_sample(corpus, monkeypatch):

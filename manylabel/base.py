@@ -145,6 +145,19 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         tasks = ((chunk, depth) for (chunk,) in self._chunks(X))
         return _stacked(parallel.run(self._topk, tasks, self._n_jobs()))
 
+    def __getattr__(self, name: str) -> Any:
+        """Say how to get probabilities; nothing else that is missing is known."""
+        kind = type(self).__name__
+        if name == "predict_proba":
+            raise AttributeError(
+                f"{kind} has no probabilities: fit {self._with_probabilities()}."
+            )
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+
+    def _with_probabilities(self) -> str:
+        """Return what to fit for probabilities."""
+        return f"Calibrated({type(self).__name__}())"
+
     def _scores(self, X: CSR) -> Array:
         """Return the scores of checked rows, shape (n_rows, n_labels)."""
         raise NotImplementedError

@@ -4,9 +4,11 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 import scipy
+import scipy.sparse as sp
 
-from manylabel._typing import Array, Floats, Ints
-from manylabel.persistence.records import Columns, Field, Finite, Sizes, Within
+from manylabel._kernels import ranking
+from manylabel._typing import CSR, Array, Bools, Floats, Ints
+from manylabel.persistence.records import Columns, Field, Finite, Number, Sizes, Within
 
 N_KNOTS = 50
 METHODS = ("auto", "sigmoid", "isotonic")
@@ -30,36 +32,59 @@ class Curves(NamedTuple):
     shares : ndarray of shape (n_bands, n_knots)
         The share of labels that are true there, ascending.
     bands : ndarray of shape (n_labels,)
-        The band of each label.
+        The band of each label; of shape (0,) where nothing was calibrated.
+    n_unlisted : float
+        True labels of a row, on average, that are not among the best that were listed.
     """
 
     scores: Annotated[Floats, Field("float64", "n_bands, n_knots", Finite())]
     shares: Annotated[Floats, Field("float64", "n_bands, n_knots", Within(0, 1))]
-    bands: Annotated[Array, Field("int64", "n_labels", Columns("n_bands"))]
+    bands: Annotated[Array, Field("int64", "n_banded", Columns("n_bands"))]
+    n_unlisted: Annotated[float, Number(least=0)]
 
     @classmethod
-    def fit(
-        cls, scores: Array, labels: Array, worth: Floats, counts: Ints, method: str
-    ) -> Self:
-        """Return the curves of pairs of a row and a label.
+    def none(cls) -> Self:
+        """Return no curves."""
+        empty: Floats = np.empty((0, 0))
+        return cls(empty, empty, np.empty(0, np.int64), 0.0)
+
+    @classmethod
+    def fit(cls, best: CSR, Y: CSR, counts: Ints, gain: Floats, method: str) -> Self:
+        """Return the curves of rows that were not learnt.
 
         Parameters
         ----------
-        scores, labels, worth : ndarray of shape (n_pairs,)
-            The score of a pair, its label, and what that counts: 0 if it is not
-            recorded, else 1 / propensity, so that means of it are unbiased.
+        best : csr_array of shape (n_rows, n_labels)
+            As many labels of each row, the best, and their scores.
+        Y : csr_array of shape (n_rows, n_labels)
+            Labels of these rows, 0/1.
         counts : ndarray of shape (n_labels,)
             Rows of training that have a label.
+        gain : ndarray of shape (n_labels,)
+            1 / propensity, what a recorded label counts: means of it are unbiased.
         method : str
             One of ``METHODS``.
         """
+        labels, worth = best.indices, find_hits(best, Y) * gain[best.indices]
+        is_seen = best.data > ranking.UNSEEN / 2  # what is far off would bend a curve
+        scores = np.maximum(best.data, best.data[is_seen].min(initial=np.inf))
         bands = _part(counts, np.bincount(labels[worth > 0], minlength=len(counts)))
         curves = []
         for band in range(bands.max() + 1):
             mine = bands[labels] == band
             curves.append(_curve(scores[mine], worth[mine], method))
         x, y = np.ascontiguousarray(np.stack(curves, axis=1))
-        return cls(x, y, bands)
+        missed = (gain[Y.indices].sum() - worth.sum()) / max(1, Y.shape[0])
+        return cls(x, y, bands, max(0.0, float(missed)))
+
+    def __bool__(self) -> bool:
+        """Return whether anything was calibrated."""
+        return len(self.bands) > 0
+
+    def widen(self, n_labels: int) -> Self:
+        """Return curves of more labels: those that came later are as the rarest."""
+        n_more = n_labels - len(self.bands) if self else 0
+        return self._replace(bands=np.pad(self.bands, (0, n_more)))
 
     def apply(self, scores: Array, labels: Array) -> Floats:
         """Return how probable labels of such scores are."""
@@ -69,8 +94,15 @@ class Curves(NamedTuple):
             out[mine] = np.interp(scores[mine], self.scores[b], self.shares[b])
         return out
 
+    def apply_to(self, scores: CSR) -> CSR:
+        """Return how probable the labels that are stored are."""
+        parts = self.apply(scores.data, scores.indices), scores.indices, scores.indptr
+        return sp.csr_array(parts, shape=scores.shape)
+
     def check(self, sizes: Sizes) -> None:
-        """Raise ValueError if a curve does not ascend."""
+        """Raise ValueError if a curve does not ascend, or a label has none."""
+        if self and len(self.bands) != sizes["n_labels"]:
+            raise ValueError("bands must have a number for each label.")
         for name in ("scores", "shares"):
             if (np.diff(getattr(self, name), axis=1) < 0).any():
                 raise ValueError(f"{name} must ascend.")
@@ -167,3 +199,11 @@ def calibration(scores: Array, worth: Array, *, by_hits: bool = False) -> Floats
 def shares_of(scores: Array, curve: Floats) -> Floats:
     """Return how probable labels of such scores are."""
     return np.interp(scores, *curve)
+
+
+def find_hits(best: CSR, Y: CSR) -> Bools:
+    """Return which of the labels that are listed, as many for each row, are true."""
+    columns = best.indices.reshape(best.shape[0], -1)
+    hits = np.empty(columns.shape, np.bool_)
+    ranking.find_hits(Y.indptr, Y.indices, columns, hits)
+    return hits.ravel()

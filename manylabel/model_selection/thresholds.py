@@ -18,6 +18,7 @@ from manylabel._typing import CSR, Array, Bools, Floats, Ints, Singles
 from manylabel.lists import Lists
 from manylabel.losses import CountedCost
 from manylabel.losses.resolve import as_counted_cost
+from manylabel.model_selection.calibration import find_hits
 
 DEPTH = 200  # labels a row may be given when a threshold is chosen
 
@@ -57,17 +58,13 @@ class Pairs(NamedTuple):
     @classmethod
     def of(cls, scores: CSR, Y: CSR, *, per_label: bool) -> "Pairs":
         """Return the labels listed in ``scores``, all together unless ``per_label``."""
-        columns = scores.indices.reshape(scores.shape[0], -1)
-        hits = np.empty(columns.shape, np.bool_)
-        ranking.find_hits(Y.indptr, Y.indices, columns, hits)
-        group = columns.ravel() if per_label else np.zeros(columns.size, np.int64)
+        hits = find_hits(scores, Y)
+        group = scores.indices if per_label else np.zeros(scores.nnz, np.int64)
         n_groups = Y.shape[1] if per_label else 1
         order = np.lexsort((-scores.data, group))
         starts = np.searchsorted(group[order], np.arange(n_groups + 1))
         n_true = np.bincount(Y.indices, minlength=Y.shape[1]) if per_label else [Y.nnz]
-        return cls(
-            *(starts, scores.data[order], hits.ravel()[order], np.asarray(n_true))
-        )
+        return cls(*(starts, scores.data[order], hits[order], np.asarray(n_true)))
 
 
 def choose(scores: CSR, Y: CSR, goal: Goal, *, per_label: bool = False) -> Floats:

@@ -15,7 +15,7 @@ from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.linear import svm
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
-from manylabel.model_selection.probable import ProbableClassifier
+from manylabel.model_selection.probable import CalibratedClassifier
 from manylabel.persistence.records import Field, Finite, Matrix
 from manylabel.solvers import linear
 from manylabel.solvers.lanes import Fitted
@@ -23,7 +23,7 @@ from manylabel.solvers.lanes import Fitted
 LEAST_PROPENSITY = 1e-6  # a positive row then weighs as much as 2,000,000 others
 
 
-class OneVsRest(ProbableClassifier):
+class OneVsRest(CalibratedClassifier):
     """Binary relevance: an L2-regularised linear classifier per label.
 
     An SVM of squared hinge loss or a logistic regression, solved by dual coordinate

@@ -38,7 +38,7 @@ from manylabel.model_selection.holdout import (
     hold_out,
     hold_out_in_turn,
 )
-from manylabel.model_selection.probable import ProbableClassifier
+from manylabel.model_selection.probable import CalibratedClassifier
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity
 
@@ -53,7 +53,7 @@ MANY_ROWS = 100_000  # of more, those held out need not be learnt too
 SAMPLE = 50_000  # of many rows, on which learners are tried first
 
 
-class Blend(ProbableClassifier, BatchClassifier):
+class Blend(CalibratedClassifier, BatchClassifier):
     """An ensemble of learners: calibrated scores, weighed, times (1 / p)^tilt.
 
     Each learner lists its best labels of a row. A score is calibrated: it counts as the
@@ -235,10 +235,10 @@ class Blend(ProbableClassifier, BatchClassifier):
         scores = candidates.blended(trial.weights, worth**self.tilt_)
         cost = as_counted_cost(self.cost)
         self.threshold_ = thresholds.best_threshold(scores, truth, worth, cost)
-        self.calibration_ = self._curves(scores, truth, Y)
+        self.calibration_ = self._tell_curves(scores, truth, Y)
         return trial
 
-    def _curves(self, scores: Lists, truth: CSR, Y: CSR) -> Curves:
+    def _tell_curves(self, scores: Lists, truth: CSR, Y: CSR) -> Curves:
         """Return what scores of rows held out mean, if that is asked for."""
         if self.calibrate is None:
             return Curves.none()

@@ -30,7 +30,7 @@ from manylabel.metrics import as_metric
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.calibration import Curves
 from manylabel.model_selection.holdout import FEWEST, hold_out
-from manylabel.model_selection.probable import ProbableClassifier, split_rows
+from manylabel.model_selection.probable import CalibratedClassifier, split_rows
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity
 from manylabel.solvers import linear
@@ -57,7 +57,7 @@ NAMED = "auto"
 CLUSTERING = 0.05  # of the time of a fit, about
 
 
-class LabelTree(ProbableClassifier, ExplainedClassifier):
+class LabelTree(CalibratedClassifier, ExplainedClassifier):
     """A tree of labels: the quickest good ranking of ten thousand labels and more.
 
     Labels that the same rows have are put into clusters, clusters of many labels into
@@ -149,9 +149,9 @@ class LabelTree(ProbableClassifier, ExplainedClassifier):
     Notes
     -----
     Scores are less ``threshold_``: those above 0 are predicted, unless probabilities
-    decide. Without ``calibrate``, ``predict_proba`` is the scores without tilt, which are
-    probabilities if ``loss="log_loss"`` and ``background=0``; a label that the beam does
-    not reach has 0. A margin m of the
+    decide. Without ``calibrate``, ``predict_proba`` is the scores without tilt, which
+    are probabilities if ``loss="log_loss"`` and ``background=0``; a label that the beam
+    does not reach has 0. A margin m of the
     squared hinge counts as exp(-max(0, 1 - m)^3 - 0.1 / (1 + max(0, m))), as in PECOS
     but for the last term, which tells margins above 1 apart. With a background, the
     logarithm of a cluster's factor counts 0.3 of itself.

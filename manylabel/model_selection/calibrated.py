@@ -10,10 +10,10 @@ from manylabel._typing import CSR, Array, Floats, RandomState
 from manylabel.base import BatchClassifier, MultiLabelClassifier, check_learner
 from manylabel.model_selection.calibration import METHODS, Curves
 from manylabel.model_selection.decisions import LeastCost
-from manylabel.model_selection.probable import ProbableClassifier, rank_held_out
+from manylabel.model_selection.probable import CalibratedClassifier, rank_held_out
 
 
-class Calibrated(ProbableClassifier, BatchClassifier):
+class Calibrated(CalibratedClassifier, BatchClassifier):
     """A learner with probabilities, and with sets of labels of least expected cost.
 
     Scores of rows held out say how often labels of such scores are true. Labels that

@@ -65,17 +65,31 @@ class Curves(NamedTuple):
         method : str
             One of ``METHODS``.
         """
-        labels, worth = best.indices, find_hits(best, Y) * gain[best.indices]
-        is_seen = best.data > ranking.UNSEEN / 2  # what is far off would bend a curve
-        scores = np.maximum(best.data, best.data[is_seen].min(initial=np.inf))
+        worth = find_hits(best, Y) * gain[best.indices]
+        missed = (gain[Y.indices].sum() - worth.sum()) / max(1, Y.shape[0])
+        pairs = best.data, best.indices, worth
+        return cls.fit_pairs(*pairs, counts, missed, method)
+
+    @classmethod
+    def fit_pairs(
+        cls,
+        scores: Array,
+        labels: Array,
+        worth: Floats,
+        counts: Ints,
+        n_unlisted: float,
+        method: str,
+    ) -> Self:
+        """Return the curves of pairs of a row and a label, and what each counts."""
+        is_seen = scores > ranking.UNSEEN / 2  # what is far off would bend a curve
+        scores = np.maximum(scores, scores[is_seen].min() if is_seen.any() else 0.0)
         bands = _part(counts, np.bincount(labels[worth > 0], minlength=len(counts)))
         curves = []
         for band in range(bands.max() + 1):
             mine = bands[labels] == band
             curves.append(_curve(scores[mine], worth[mine], method))
         x, y = np.ascontiguousarray(np.stack(curves, axis=1))
-        missed = (gain[Y.indices].sum() - worth.sum()) / max(1, Y.shape[0])
-        return cls(x, y, bands, max(0.0, float(missed)))
+        return cls(x, y, bands, max(0.0, float(n_unlisted)))
 
     def __bool__(self) -> bool:
         """Return whether anything was calibrated."""

@@ -28,15 +28,12 @@ DEPTH = 50  # labels of a row whose scores are calibrated, and that it may be gi
 class ProbableClassifier(MultiLabelClassifier):
     """Has probabilities: calibrated ones, or its own.
 
-    A subclass has the parameter ``calibrate``, one of ``METHODS`` or None, and keeps
-    what its scores mean as ``calibration_``. One that has probabilities without it says
+    A subclass has the parameter ``calibrate``, one of ``METHODS`` or None, and
+    ``_curves``, what its scores mean. One that has probabilities without it says
     so in ``_has_own_probabilities``, and returns them by ``_own_probabilities(X)``.
     """
 
     calibrate: Any
-    propensity: Any = None
-    random_state: RandomState = 0
-    calibration_: Curves
 
     @available_if(lambda self: self._gives_probabilities())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: MatrixLike) -> Array:
@@ -54,10 +51,7 @@ class ProbableClassifier(MultiLabelClassifier):
             that it is true. Dense: for many labels use ``predict_topk(X, k,
             proba=True)``.
         """
-        X = _validation.dense_rows(self._known_features(X), len(self.classes_))
-        return np.concatenate(
-            parallel.run(self._probabilities, self._chunks(X), self._n_jobs())
-        )
+        return self._predict_proba(X)
 
     def predict_topk(self, X: MatrixLike, k: int = 5, *, proba: bool = False) -> CSR:
         """Return the ``k`` best labels of each row, with scores or probabilities.
@@ -101,6 +95,12 @@ class ProbableClassifier(MultiLabelClassifier):
         parts = chances, scores.indices, scores.indptr
         return sp.csr_array(parts, shape=scores.shape)
 
+    def _predict_proba(self, X: MatrixLike) -> Array:
+        X = _validation.dense_rows(self._known_features(X), len(self.classes_))
+        return np.concatenate(
+            parallel.run(self._probabilities, self._chunks(X), self._n_jobs())
+        )
+
     def _with_probabilities(self) -> str:
         return f'{type(self).__name__}(calibrate="auto")'
 
@@ -122,11 +122,38 @@ class ProbableClassifier(MultiLabelClassifier):
 
     def _chances(self, scores: Array, labels: Array) -> Floats:
         """Return how probable labels of such scores are."""
-        return self.calibration_.apply(scores, labels)
+        return self._curves().apply(scores, labels)
+
+    def _curves(self) -> Curves:
+        """Return what scores mean."""
+        raise NotImplementedError
 
     def _cheapest_sets(self, X: CSR, cost: Any) -> CSR:
         """Return the sets of labels of the least expected cost."""
-        return decide(self.to_proba(self._topk(X, DEPTH)), self.calibration_, cost)
+        return decide(self.to_proba(self._topk(X, DEPTH)), self._curves(), cost)
+
+    def _check_calibrated(self) -> None:
+        if self.calibrate is None:
+            raise ValueError(
+                "proba=True needs a learner that was calibrated: fit "
+                f"{self._with_probabilities()}."
+            )
+
+    def _check_calibrate(self) -> None:
+        if self.calibrate is not None:
+            _validation.choice(self.calibrate, "calibrate", METHODS)
+
+
+class CalibratedClassifier(ProbableClassifier):
+    """Tells what its scores mean from rows held out, in ``fit``.
+
+    A subclass calls ``_calibrate`` when it has learnt all rows, or makes
+    ``calibration_`` from what it held out itself.
+    """
+
+    propensity: Any = None
+    random_state: RandomState = 0
+    calibration_: Curves
 
     def _calibrate(self, X: CSR, Y: CSR, weight: Floats | None = None) -> None:
         """Tell what scores mean from rows held out of those that were learnt."""
@@ -144,6 +171,9 @@ class ProbableClassifier(MultiLabelClassifier):
         gain = self._label_gain(Y.shape[1])
         self.calibration_ = Curves.fit(*held, counts, gain, self.calibrate)
 
+    def _curves(self) -> Curves:
+        return self.calibration_
+
     def _training_share(self, n_rows: int) -> float:
         """Return the share of a fit's time that is not calibration, about."""
         if self.calibrate is None:
@@ -159,17 +189,6 @@ class ProbableClassifier(MultiLabelClassifier):
         """Return how many true labels a recorded one stands for, 1 if none are lost."""
         given = 1.0 if self.propensity is None else self.propensity
         return 1 / _validation.propensities(given, n_labels)
-
-    def _check_calibrated(self) -> None:
-        if self.calibrate is None:
-            raise ValueError(
-                "proba=True needs a learner that was calibrated: fit "
-                f"{self._with_probabilities()}."
-            )
-
-    def _check_calibrate(self) -> None:
-        if self.calibrate is not None:
-            _validation.choice(self.calibrate, "calibrate", METHODS)
 
 
 class HeldOut(NamedTuple):

@@ -26,7 +26,7 @@ from manylabel.lists import Lists, by_column
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.holdout import FEWEST, hold_out
-from manylabel.model_selection.probable import ProbableClassifier
+from manylabel.model_selection.probable import CalibratedClassifier
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.trees._explanation import explain
 from manylabel.trees._grower import Plan, grow_tree
@@ -45,7 +45,7 @@ FEW_PAIRS = 1 << 16  # of rows and labels, for which it is not worth to count ho
 VALIDATION_TREES = 15  # that thresholds are chosen by; more choose the same
 
 
-class ForestClassifier(ProbableClassifier, ExplainedClassifier):
+class ForestClassifier(CalibratedClassifier, ExplainedClassifier):
     """A forest of linear separators.
 
     A subclass has ``_weighting(Y)``, which says how labels and rows count.

@@ -39,7 +39,7 @@ def name_of(learner):
 
 
 def draw(n_rows, random_state, propensity=1.0):
-    """Return rows of flags, labels that are recorded, and how probable true ones are."""
+    """Return rows of flags, recorded labels, and how probable true ones are."""
     rng = np.random.default_rng(random_state)
     weights = np.random.default_rng(7).normal(size=(8, 10)) * 2
     X = (rng.random((n_rows, 8)) < 0.5).astype(np.float32)

@@ -2,8 +2,8 @@
 
     python -m benchmarks.decisions bibtex delicious debtags
 
-For each learner, by its own ``calibrate``: the calibration error of its five best labels
-(ECE, by fifteen stretches of equal size), and the F1 of sets of least expected cost
+For each learner, by its own ``calibrate``: the calibration error of its five best
+labels (ECE, by fifteen stretches of equal size), and the F1 of sets of least expected cost
 beside that of one threshold tuned on as many rows held out. With ``--macro`` also
 macro-F1@5, coverage@5 and P@5 of its own ranking and of MacroAtK for macro-F1, row by
 row and for the batch. Official splits, and one row in five of CAL500, which has none;

@@ -34,7 +34,7 @@ class Calibrated(CalibratedClassifier, BatchClassifier):
         probabilities are those that a label is true, else that it is recorded.
     random_state : int, Generator, RandomState or None, default=0
         Seeds the choice of rows that are held out: one in five, at most 5,000; of fewer
-        than 2,000 each in turn, by five learners; of fewer than 20 none, and the
+        than 5,000 each in turn, by five learners; of fewer than 20 none, and the
         learner is tried on the rows that it learnt.
 
     Attributes

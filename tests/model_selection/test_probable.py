@@ -77,7 +77,7 @@ def test_of_labels_that_are_lost_they_are_those_of_true_ones(learner):
 
 
 @pytest.mark.parametrize("learner", SAME, ids=name_of)
-@pytest.mark.parametrize("n_rows", [300, 2500])
+@pytest.mark.parametrize("n_rows", [300, 5500])
 def test_a_learner_and_the_wrapper_say_the_same(learner, n_rows):
     corpus = make_corpus(n_rows=n_rows, n_labels=20, random_state=0)
     own = learner.__class__(**learner.get_params() | {"calibrate": "auto"})

@@ -25,6 +25,7 @@ class Rules(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
+    >>> from manylabel import Tagger
     >>> rules = Rules(at_most_one=[["cat", "dog"]], parents={"cat": "animal"})
     >>> texts = ["a cat", "a dog", "a bird", "a stone"] * 5
     >>> tags = [["cat"], ["dog"], ["animal"], ["thing"]] * 5

@@ -16,6 +16,8 @@ SURE = 200  # hits of a band for a curve of any form
 FEWEST_HITS = 50  # of a band: labels of fewer share the band of the next frequent ones
 WIDTH = 4.0  # of a band: the most frequent label has so many times the least one's rows
 TILT = 1e-6  # of a curve, so that it ascends everywhere
+MOST_RATIO = 1e6
+DOUBT = 5.0  # rows of a size that are added to both sides, so that few say little
 MAX_STEPS, CLOSE = 50, 1e-6  # of Newton's method, and its last step
 
 
@@ -35,18 +37,22 @@ class Curves(NamedTuple):
         The band of each label; of shape (0,) where nothing was calibrated.
     n_unlisted : float
         True labels of a row, on average, that are not among the best that were listed.
+    size_ratio : ndarray of shape (n_sizes,)
+        How many times as often as independent labels would rows have 0, 1, 2, ... true
+        labels; see :class:`LeastCost`.
     """
 
     scores: Annotated[Floats, Field("float64", "n_bands, n_knots", Finite())]
     shares: Annotated[Floats, Field("float64", "n_bands, n_knots", Within(0, 1))]
     bands: Annotated[Array, Field("int64", "n_banded", Columns("n_bands"))]
     n_unlisted: Annotated[float, Number(least=0)]
+    size_ratio: Annotated[Floats, Field("float64", "n_sizes", Within(0, MOST_RATIO))]
 
     @classmethod
     def none(cls) -> Self:
         """Return no curves."""
         empty: Floats = np.empty((0, 0))
-        return cls(empty, empty, np.empty(0, np.int64), 0.0)
+        return cls(empty, empty, np.empty(0, np.int64), 0.0, np.ones(1))
 
     @classmethod
     def fit(cls, best: CSR, Y: CSR, counts: Ints, gain: Floats, method: str) -> Self:
@@ -68,7 +74,11 @@ class Curves(NamedTuple):
         worth = find_hits(best, Y) * gain[best.indices]
         missed = (gain[Y.indices].sum() - worth.sum()) / max(1, Y.shape[0])
         pairs = best.data, best.indices, worth
-        return cls.fit_pairs(*pairs, counts, missed, method)
+        curves = cls.fit_pairs(*pairs, counts, missed, method)
+        if (gain > 1).any():  # how many labels a row has is not known
+            return curves
+        chances = curves.apply(best.data, best.indices).reshape(best.shape[0], -1)
+        return curves.compare_sizes(chances, np.diff(Y.indptr))
 
     @classmethod
     def fit_pairs(
@@ -89,7 +99,7 @@ class Curves(NamedTuple):
             mine = bands[labels] == band
             curves.append(_curve(scores[mine], worth[mine], method))
         x, y = np.ascontiguousarray(np.stack(curves, axis=1))
-        return cls(x, y, bands, max(0.0, float(n_unlisted)))
+        return cls(x, y, bands, max(0.0, float(n_unlisted)), np.ones(1))
 
     def __bool__(self) -> bool:
         """Return whether anything was calibrated."""
@@ -99,6 +109,30 @@ class Curves(NamedTuple):
         """Return curves of more labels: those that came later are as the rarest."""
         n_more = n_labels - len(self.bands) if self else 0
         return self._replace(bands=np.pad(self.bands, (0, n_more)))
+
+    def compare_sizes(self, chances: Floats, n_true: Ints) -> Self:
+        """Return curves that know how many labels rows have, beside independent ones.
+
+        Parameters
+        ----------
+        chances : ndarray of shape (n_rows, n_listed)
+            Probabilities of the labels that are listed.
+        n_true : ndarray of shape (n_rows,)
+            How many labels each row has.
+        """
+        found: Floats = np.zeros((len(chances), chances.shape[1] + 1))
+        found[:, 0] = 1.0
+        for chance in chances.T[:, :, None]:
+            found[:, 1:] += chance * (found[:, :-1] - found[:, 1:])
+            found[:, :1] *= 1 - chance
+        others = self.n_unlisted / np.arange(1, chances.shape[1] + 1)
+        poisson = np.exp(-self.n_unlisted) * np.cumprod(np.append(1, others))
+        expected = np.convolve(found.sum(axis=0), poisson)
+        n_sizes = max(len(expected), int(n_true.max(initial=0)) + 1) + 1
+        observed = np.bincount(n_true, minlength=n_sizes)
+        expected = np.pad(expected, (0, n_sizes - len(expected)))
+        ratio = np.minimum((observed + DOUBT) / (expected + DOUBT), MOST_RATIO)
+        return self._replace(size_ratio=ratio)
 
     def apply(self, scores: Array, labels: Array) -> Floats:
         """Return how probable labels of such scores are."""

@@ -244,10 +244,11 @@ def split_rows(n_rows: int, random_state: RandomState) -> list[Split]:
 
 def decide(proba: CSR, curves: Curves, cost: Any) -> CSR:
     """Return the sets of least expected cost, of labels of such probabilities."""
-    return _decider(as_counted_cost(cost)).decide(proba, rest=curves.n_unlisted)
+    decider = _decider(as_counted_cost(cost), tuple(curves.size_ratio.tolist()))
+    return decider.decide(proba, rest=curves.n_unlisted)
 
 
 @lru_cache(maxsize=8)
-def _decider(cost: Any) -> LeastCost:
+def _decider(cost: Any, size_ratio: tuple[float, ...]) -> LeastCost:
     """Return what decides for a cost; what it charges is tabulated once."""
-    return LeastCost(cost, n_candidates=DEPTH)
+    return LeastCost(cost, n_candidates=DEPTH, size_ratio=size_ratio)

@@ -41,10 +41,15 @@ class Window(NamedTuple):
 
     def fit(self, counts: Ints, gain: Floats, method: str) -> Curves:
         """Return what scores mean, by the rows that are kept."""
-        is_kept = self.labels >= 0
-        labels = self.labels[is_kept]
-        worth = self.hits[is_kept] * gain[labels]
-        n_ranked = max(1, int(is_kept.any(axis=1).sum()))
-        n_unlisted = max(0.0, float(self.missed.sum())) / n_ranked
-        pairs = self.scores[is_kept], labels, worth
-        return Curves.fit_pairs(*pairs, counts, n_unlisted, method)
+        is_listed = self.labels >= 0
+        is_ranked = is_listed.any(axis=1)
+        scores, labels = self.scores[is_listed], self.labels[is_listed]
+        worth = self.hits[is_listed] * gain[labels]
+        n_unlisted = max(0.0, float(self.missed.sum())) / max(1, int(is_ranked.sum()))
+        curves = Curves.fit_pairs(scores, labels, worth, counts, n_unlisted, method)
+        if (gain > 1).any():  # how many labels a row has is not known
+            return curves
+        chances = np.zeros(self.labels.shape)
+        chances[is_listed] = curves.apply(scores, labels)
+        n_true = self.hits.sum(axis=1) + np.rint(self.missed).astype(np.int64)
+        return curves.compare_sizes(chances[is_ranked], n_true[is_ranked])

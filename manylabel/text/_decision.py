@@ -67,7 +67,7 @@ class Decision(NamedTuple):
             best = _keep_entries(best, _not_excluded(best, self.rules))
         curves = scorer.calibration_
         if self.allowed is not None:  # labels that are not allowed do not count
-            curves = curves._replace(n_unlisted=0.0)
+            curves = curves._replace(n_unlisted=0.0, size_ratio=np.ones(1))
         return decide(scorer.to_proba(best), curves, self.cost)
 
 

@@ -59,7 +59,8 @@ def test_probabilities_are_those_of_the_calibrated_learner(tagger, data):
 def test_sets_are_those_of_least_cost(data, cost):
     tagger = ml.Tagger(ml.OneVsRest(), calibrate="auto", cost=cost).fit(data)
     proba = tagger.learner_.predict_topk(data.X, 30, proba=True)
-    sets = ml.LeastCost(cost or "f1").decide(proba)
+    ratio = tagger.learner_.calibration_.size_ratio
+    sets = ml.LeastCost(cost or "f1", size_ratio=ratio).decide(proba)
     assert tagger.predict(data) == data.labels.decode(sets)
     given = tagger.predict_topk(data, k=None)
     assert_array_equal(given.toarray() != 0, sets.toarray() != 0)

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from manylabel.text import Tagger
 
 FORMATS = ("tsv", "jsonl", "xc")
+Sets = Annotated[
+    bool,
+    typer.Option("--sets", help="The set of labels that the model gives, not k."),
+]
+Proba = Annotated[
+    bool, typer.Option("--proba", help="Probabilities in place of scores.")
+]
 Allow = Annotated[
     Path | None,
     typer.Option(
@@ -49,14 +56,8 @@ def predict(
         Path,
         typer.Option("--output", "-o", metavar="OUT", help="A file; - for stdout."),
     ] = STANDARD,
-    sets: Annotated[
-        bool,
-        typer.Option("--sets", help="The set of labels that the model gives, not k."),
-    ] = False,
-    proba: Annotated[
-        bool,
-        typer.Option("--proba", help="Probabilities in place of scores."),
-    ] = False,
+    sets: Sets = False,
+    proba: Proba = False,
     allow: Allow = None,
     deny: Deny = None,
     jobs: options.Jobs = None,

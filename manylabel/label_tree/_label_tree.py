@@ -9,15 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
-from manylabel._typing import (
-    CSR,
-    Array,
-    Floats,
-    Ints,
-    MatrixLike,
-    RandomState,
-    Singles,
-)
+from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
 from manylabel.base import ExplainedClassifier, cut
 from manylabel.explanation import Explanation, Ranked
 from manylabel.label_tree._explanation import explain
@@ -304,10 +296,8 @@ class LabelTree(CalibratedClassifier, ExplainedClassifier):
             rarest = self.inverse_propensity_.max()
             more = np.full(n_labels - n_known, rarest)
             self.inverse_propensity_ = np.append(self.inverse_propensity_, more)
-            chosen = Chosen(
-                self.tilt_, self.threshold_, self.calibration_.widen(n_labels)
-            )
-            self._take(chosen, nodes)
+            curves = self.calibration_.widen(n_labels)
+            self._take(Chosen(self.tilt_, self.threshold_, curves), nodes)
         return self
 
     def _lesson(self, X: CSR, Y: CSR, row_weight: Floats | None) -> Lesson:

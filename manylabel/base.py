@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -144,6 +144,21 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         X = self._known_features(X)
         tasks = ((chunk, depth) for (chunk,) in self._chunks(X))
         return _stacked(parallel.run(self._topk, tasks, self._n_jobs()))
+
+    if not TYPE_CHECKING:  # all other names must be known
+
+        def __getattr__(self, name: str) -> Any:
+            """Say how to get probabilities, where there are none."""
+            kind = type(self).__name__
+            if name == "predict_proba":
+                raise AttributeError(
+                    f"{kind} has no probabilities: fit {self._with_probabilities()}."
+                )
+            raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+
+    def _with_probabilities(self) -> str:
+        """Return what to fit for probabilities."""
+        return f"Calibrated({type(self).__name__}())"
 
     def _scores(self, X: CSR) -> Array:
         """Return the scores of checked rows, shape (n_rows, n_labels)."""
@@ -314,7 +329,7 @@ class OnlineClassifier(Shared, MultiLabelClassifier):
     learner at the same time (:mod:`manylabel.sharing`).
     """
 
-    _written = ("state_",)
+    _written: tuple[str, ...] = ("state_",)
 
     decision_function = reading(MultiLabelClassifier.decision_function)
     predict = reading(MultiLabelClassifier.predict)

@@ -9,14 +9,13 @@ import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
-from sklearn.utils.metaestimators import available_if
 
 from manylabel import _validation, parallel
 from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.linear import svm
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
-from manylabel.base import MultiLabelClassifier
+from manylabel.model_selection.probable import CalibratedClassifier
 from manylabel.persistence.records import Field, Finite, Matrix
 from manylabel.solvers import linear
 from manylabel.solvers.lanes import Fitted
@@ -24,11 +23,7 @@ from manylabel.solvers.lanes import Fitted
 LEAST_PROPENSITY = 1e-6  # a positive row then weighs as much as 2,000,000 others
 
 
-def _gives_probabilities(model: "OneVsRest") -> bool:
-    return model.loss == "log_loss"
-
-
-class OneVsRest(MultiLabelClassifier):
+class OneVsRest(CalibratedClassifier):
     """Binary relevance: an L2-regularised linear classifier per label.
 
     An SVM of squared hinge loss or a logistic regression, solved by dual coordinate
@@ -52,7 +47,8 @@ class OneVsRest(MultiLabelClassifier):
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
     loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
-        ``"log_loss"`` is logistic regression and has ``predict_proba``.
+        ``"log_loss"`` is logistic regression: without ``calibrate``,
+        ``predict_proba`` is the logistic function of its scores.
     class_weight : "balanced" or None, default=None
         ``"balanced"`` lets the rows that have a label weigh as much in total as those
         that do not; None lets each row weigh the same.
@@ -62,6 +58,9 @@ class OneVsRest(MultiLabelClassifier):
         ``C``. None, or 1, trusts the labels.
     min_weight : float, default=0.01
         Weights of at most this size are dropped, as in DiSMEC [2]_; 0 keeps all.
+    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
+        Make scores probabilities, for ``predict_proba``, by rows held out; see
+        :class:`Calibrated`. It takes about one more fit.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores.
     random_state : int, Generator, RandomState or None, default=0
@@ -78,6 +77,8 @@ class OneVsRest(MultiLabelClassifier):
         Intercepts; of a label never seen, the smallest float32.
     n_iter_ : ndarray of shape (n_labels,)
         Passes that each label took, over all rows or over those that matter.
+    calibration_ : Curves
+        What scores mean; empty without ``calibrate``. See :class:`Calibrated`.
 
     Notes
     -----
@@ -123,6 +124,7 @@ class OneVsRest(MultiLabelClassifier):
         class_weight: str | None = None,
         propensity: Any = None,
         min_weight: float = 0.01,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -135,6 +137,7 @@ class OneVsRest(MultiLabelClassifier):
         self.class_weight = class_weight
         self.propensity = propensity
         self.min_weight = min_weight
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -159,24 +162,17 @@ class OneVsRest(MultiLabelClassifier):
         """
         self._check_parameters()
         with self._undo_on_error():
-            self._learn(*self._begin_weighted_fit(X, Y, sample_weight))
+            lesson = self._begin_weighted_fit(X, Y, sample_weight)
+            with parallel.stage("training", self._training_share(len(lesson[2]))):
+                self._learn(*lesson)
+            self._calibrate(*lesson)
         return self
 
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: MatrixLike) -> Singles:
-        """Return how probable each label is; for ``loss="log_loss"`` only.
+    def _has_own_probabilities(self) -> bool:
+        return bool(self.loss == "log_loss")
 
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_labels)
-            The logistic function of ``decision_function``.
-        """
-        probabilities: Singles = expit(self.decision_function(X))
+    def _own_probabilities(self, X: CSR) -> Singles:
+        probabilities: Singles = expit(self._scores(X))
         return probabilities
 
     def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
@@ -247,6 +243,7 @@ class OneVsRest(MultiLabelClassifier):
             )
 
     def _check_parameters(self) -> None:
+        self._check_calibrate()
         linear.check_cost(self.C)
         _validation.number(self.tol, "tol", above=0)
         _validation.number(self.min_weight, "min_weight", least=0)

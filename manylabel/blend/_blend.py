@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from manylabel import _validation, parallel
-from manylabel._kernels import ranking
 from manylabel._typing import (
     CSR,
     Array,
@@ -32,13 +31,14 @@ from manylabel.lists import Lists
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
 from manylabel.model_selection import thresholds
-from manylabel.model_selection.calibration import calibration
+from manylabel.model_selection.calibration import Curves, calibration, find_hits
 from manylabel.model_selection.holdout import (
     FEWEST,
     Split,
     hold_out,
     hold_out_in_turn,
 )
+from manylabel.model_selection.probable import CalibratedClassifier
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity
 
@@ -46,13 +46,14 @@ METRICS = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
 DEPTH = 50  # labels of each learner that are blended, more if more are asked for
 ROWS_AT_ONCE = 4096
 NEVER = -2.0  # the score of a label that no training row has
+OTHERS = np.array([-1, NEVER], np.float32)  # of labels not listed: seen ones, the rest
 AUTO = "auto"
 FEW_ROWS = 10_000  # of fewer, a fifth is too few to choose by: each is held out in turn
 MANY_ROWS = 100_000  # of more, those held out need not be learnt too
 SAMPLE = 50_000  # of many rows, on which learners are tried first
 
 
-class Blend(BatchClassifier):
+class Blend(CalibratedClassifier, BatchClassifier):
     """An ensemble of learners: calibrated scores, weighed, times (1 / p)^tilt.
 
     Each learner lists its best labels of a row. A score is calibrated: it counts as the
@@ -77,6 +78,10 @@ class Blend(BatchClassifier):
         ``Propensity()`` to ``Y``.
     cost : str or object with ``from_counts``, default="f1"
         What the threshold of ``predict`` is to make small, on rows held out.
+    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
+        Make scores probabilities, for ``predict_proba``, by the rows held out; see
+        :class:`Calibrated`. It takes no more time. Then ``predict`` gives the sets of
+        the least expected ``cost``.
     refit : bool or "auto", default="auto"
         Whether the learners that are kept are fitted again, to all rows. "auto" does so
         with at most 100,000 rows: of more, less than one in 20 is held out.
@@ -106,6 +111,8 @@ class Blend(BatchClassifier):
         What a label must exceed to be predicted.
     seen_ : ndarray of shape (n_labels,)
         Whether a row that was learnt had the label. Others rank last.
+    calibration_ : Curves
+        What scores mean; empty without ``calibrate``. See :class:`Calibrated`.
     trial_ : Trial
         What the validation set said: ``names``, ``weights``, ``gains`` and ``errors``
         of all learners, those left out too, and the ``figures`` of the blend with
@@ -113,7 +120,8 @@ class Blend(BatchClassifier):
 
     Notes
     -----
-    Scores are less ``threshold_``: those above 0 are predicted.
+    Scores are less ``threshold_``: those above 0 are predicted, unless probabilities
+    decide.
 
     Examples
     --------
@@ -147,6 +155,7 @@ class Blend(BatchClassifier):
         metrics: Sequence[str] = METRICS,
         propensity: Any = None,
         cost: Any = "f1",
+        calibrate: str | None = None,
         refit: bool | str = AUTO,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
@@ -155,6 +164,7 @@ class Blend(BatchClassifier):
         self.metrics = metrics
         self.propensity = propensity
         self.cost = cost
+        self.calibrate = calibrate
         self.refit = refit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -227,7 +237,18 @@ class Blend(BatchClassifier):
         scores = candidates.blended(trial.weights, worth**self.tilt_)
         cost = as_counted_cost(self.cost)
         self.threshold_ = thresholds.best_threshold(scores, truth, worth, cost)
+        self.calibration_ = self._tell_curves(scores, truth, Y)
         return trial
+
+    def _tell_curves(self, scores: Lists, truth: CSR, Y: CSR) -> Curves:
+        """Return what scores of rows held out mean, if that is asked for."""
+        if self.calibrate is None:
+            return Curves.none()
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        best = scores.best(DEPTH, counts > 0, OTHERS)
+        best.data = best.data - self.threshold_
+        gain = self._label_gain(Y.shape[1])
+        return Curves.fit(best, truth, counts, gain, self.calibrate)
 
     def _blended(self, X: CSR, depth: int) -> Lists:
         """Return the scores of the labels that a learner lists, less the threshold."""
@@ -239,7 +260,7 @@ class Blend(BatchClassifier):
 
     def _others(self) -> Singles:
         """Return the scores of labels not listed: those seen in training, the rest."""
-        return np.array([-1, NEVER], np.float32) - np.float32(self.threshold_)
+        return OTHERS - np.float32(self.threshold_)
 
     def _scores(self, X: CSR) -> Array:
         return self._blended(X, DEPTH).dense(self.seen_, self._others())
@@ -247,6 +268,11 @@ class Blend(BatchClassifier):
     def _topk(self, X: CSR, k: int) -> CSR:
         scores = self._blended(X, max(k, DEPTH))
         return scores.best(k, self.seen_, self._others())
+
+    def _labels(self, X: CSR) -> CSR:
+        if self.calibrate is None:
+            return super()._labels(X)
+        return self._cheapest_sets(X, self.cost)
 
     def _known_sizes(self) -> dict[str, int]:
         return super()._known_sizes() | {"n_learners": len(self.estimators_)}
@@ -263,6 +289,7 @@ class Blend(BatchClassifier):
         return None  # the learners have the threads
 
     def _check_parameters(self) -> None:
+        self._check_calibrate()
         if self.estimators is not None and not len(self.estimators):
             raise ValueError("estimators must have at least one. Got none.")
         for learner in self.estimators or ():
@@ -294,7 +321,4 @@ def _list_held_out(learner: Any, X: CSR, Y: CSR, splits: list[Split]) -> CSR:
 
 def _curve(scores: CSR, Y: CSR) -> Floats:
     """Return the calibration of a learner by the labels that it lists."""
-    columns = scores.indices.reshape(scores.shape[0], -1)
-    hits = np.empty(columns.shape, np.bool_)
-    ranking.find_hits(Y.indptr, Y.indices, columns, hits)
-    return calibration(scores.data, hits.ravel())
+    return calibration(scores.data, find_hits(scores, Y))

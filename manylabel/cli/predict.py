@@ -19,6 +19,24 @@ if TYPE_CHECKING:
     from manylabel.text import Tagger
 
 FORMATS = ("tsv", "jsonl", "xc")
+Sets = Annotated[
+    bool,
+    typer.Option("--sets", help="The set of labels that the model gives, not k."),
+]
+Proba = Annotated[
+    bool, typer.Option("--proba", help="Probabilities in place of scores.")
+]
+Allow = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The labels that may be printed, a name a line: k of these.",
+    ),
+]
+Deny = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Labels that may not be printed, a name a line."),
+]
 
 
 @options.reads("label_names", "labels_column", "label_separator")
@@ -38,10 +56,10 @@ def predict(
         Path,
         typer.Option("--output", "-o", metavar="OUT", help="A file; - for stdout."),
     ] = STANDARD,
-    sets: Annotated[
-        bool,
-        typer.Option("--sets", help="All labels above the model's thresholds, not k."),
-    ] = False,
+    sets: Sets = False,
+    proba: Proba = False,
+    allow: Allow = None,
+    deny: Deny = None,
     jobs: options.Jobs = None,
     *,
     reading: options.Reading,
@@ -61,11 +79,13 @@ def predict(
     with starting():
         from manylabel.text import Tagger
 
-        tagger, depth = Tagger.load(model, n_jobs=jobs), None if sets else k
+        tagger = Tagger.load(model, n_jobs=jobs)
+        ask: dict[str, Any] = {"k": None if sets else k, "proba": proba}
+        ask |= {"allow": _names(allow, "--allow"), "deny": _names(deny, "--deny")}
         data = DataFile(file, reading, labelled=False, textual=tagger.reads_texts_)
         header = _header(format, tagger, data)
         chunks = track(data.chunks_for(tagger), "Predicting", quiet=out == STANDARD)
-        answers = (_answer(format, tagger, chunk, depth) for chunk in chunks)
+        answers = (_answer(format, tagger, chunk, ask) for chunk in chunks)
         first = list(islice(answers, 1))  # refuse before anything is printed
     n_rows = 0
     with output(out) as text:
@@ -78,15 +98,25 @@ def predict(
 
 
 def _answer(
-    format: str, tagger: "Tagger", chunk: "Dataset", k: int | None
+    format: str, tagger: "Tagger", chunk: "Dataset", ask: dict[str, Any]
 ) -> "list[Any]":
     """Return the labels of each row with their scores: names, in xc columns."""
     if format != "xc":
-        return tagger.tag_many(chunk, k)
-    best = tagger.predict_topk(chunk, k)
+        return tagger.tag_many(chunk, **ask)
+    best = tagger.predict_topk(chunk, **ask)
     best.sort_indices()
     pairs = list(zip(best.indices.tolist(), best.data.tolist(), strict=True))
     return [pairs[start:stop] for start, stop in pairwise(best.indptr.tolist())]
+
+
+def _names(file: Path | None, option: str) -> list[str] | None:
+    """Return the lines of a file of names."""
+    if file is None:
+        return None
+    names = file.read_text(encoding="utf-8").splitlines()
+    if not any(names):
+        raise ValueError(f"{option} must name at least one label. {file} has none.")
+    return [name for name in names if name]
 
 
 def _header(format: str, tagger: "Tagger", data: DataFile) -> list[str]:

@@ -40,7 +40,8 @@ def thresholds(
     """Choose the scores above which labels are given, and keep them with the model.
 
     Then ``manylabel predict --sets`` prints the labels above them, and ``evaluate``
-    judges these sets. Rankings stay as they are.
+    judges these sets. Rankings and scores stay as they are. A precision or recall that
+    so many rows cannot promise, with 95 % confidence, is said to be so.
 
     Example: manylabel thresholds debtags/ --data valid.jsonl --for precision=0.9
     """
@@ -57,6 +58,7 @@ def thresholds(
         "labels given": float(given.sum()) / len(rows),
         "precision": hits / max(1.0, float(given.sum())),
         "recall": hits / max(1.0, float(Y.sum())),
+        "promised": bool(tagger.learner_.promised_.all()),
     }
     tagger.save(model)
     if json:

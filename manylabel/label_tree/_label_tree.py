@@ -9,26 +9,20 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
-from manylabel._typing import (
-    CSR,
-    Array,
-    Floats,
-    Ints,
-    MatrixLike,
-    RandomState,
-    Singles,
-)
+from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
 from manylabel.base import ExplainedClassifier, cut
 from manylabel.explanation import Explanation, Ranked
 from manylabel.label_tree._explanation import explain
 from manylabel.label_tree._growth import add_leaves
 from manylabel.label_tree._hierarchy import check_parents, from_parents
-from manylabel.label_tree._validation_set import Chosen, choose
+from manylabel.label_tree._validation_set import OTHERS, Chosen, choose
 from manylabel.lists import Lists, by_column
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
-from manylabel.model_selection.calibration import shares_of
+from manylabel.model_selection import thresholds
+from manylabel.model_selection.calibration import Curves
 from manylabel.model_selection.holdout import FEWEST, hold_out
+from manylabel.model_selection.probable import CalibratedClassifier, split_rows
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity
 from manylabel.solvers import linear
@@ -52,10 +46,10 @@ USUAL_LEAF, FEW, SMALL_LEAF = 400, 1000, 20  # labels: see leaf_labels
 ROOM = 1 << 22  # pairs of rows and labels that there is room for in one search
 LISTED = 20  # labels of each of several trees, at least, whose scores are averaged
 NAMED = "auto"
-CLUSTERING, VALIDATION = 0.05, 0.45  # of the time of a fit, about
+CLUSTERING = 0.05  # of the time of a fit, about
 
 
-class LabelTree(ExplainedClassifier):
+class LabelTree(CalibratedClassifier, ExplainedClassifier):
     """A tree of labels: the quickest good ranking of ten thousand labels and more.
 
     Labels that the same rows have are put into clusters, clusters of many labels into
@@ -108,9 +102,10 @@ class LabelTree(ExplainedClassifier):
     cost : str, object with ``from_counts`` or None, default=None
         What the threshold of ``predict`` is to make small, on a validation set; None
         predicts labels of a score above 0.5.
-    calibrate : bool, default=False
-        Fit, on a validation set, how probable a label of some score is, for
-        ``predict_proba``.
+    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
+        Make scores probabilities, for ``predict_proba``, by the validation set; see
+        :class:`Calibrated`. It takes about one more fit, unless a tilt is chosen too.
+        Then ``predict`` gives the sets of the least expected ``cost``, if one is named.
     label_features : array or sparse array of shape (n_labels, n), or None, default=None
         Rows to cluster labels by, as embeddings or names; None takes the mean of the
         rows that have a label.
@@ -140,12 +135,15 @@ class LabelTree(ExplainedClassifier):
         Logarithm of (1 / p)^tilt of a label, and of the most below an inner node.
     threshold_ : float
         What a label must exceed to be predicted.
-    curve_ : ndarray of shape (2, n_knots)
-        Scores, and the share of true labels there; empty without ``calibrate``.
+    calibration_ : Curves
+        What scores mean; empty without ``calibrate``. See :class:`Calibrated`.
 
     Notes
     -----
-    Scores are less ``threshold_``: those above 0 are predicted. A margin m of the
+    Scores are less ``threshold_``: those above 0 are predicted, unless probabilities
+    decide. Without ``calibrate``, ``predict_proba`` is the scores without tilt, which
+    are probabilities if ``loss="log_loss"`` and ``background=0``; a label that the beam
+    does not reach has 0. A margin m of the
     squared hinge counts as exp(-max(0, 1 - m)^3 - 0.1 / (1 + max(0, m))), as in PECOS
     but for the last term, which tells margins above 1 apart. With a background, the
     logarithm of a cluster's factor counts 0.3 of itself.
@@ -176,7 +174,6 @@ class LabelTree(ExplainedClassifier):
     tilt_: Annotated[float, Number(least=0, most=10)]
     gain_: Annotated[Singles, Field("float32", "n_all_nodes", Finite())]
     threshold_: Annotated[float, Number()]
-    curve_: Annotated[Floats, Field("float64", "2, n_knots", Finite())]
 
     def __init__(
         self,
@@ -196,7 +193,7 @@ class LabelTree(ExplainedClassifier):
         tilt: float | str = USUAL_TILT,
         metric: str | None = None,
         cost: Any = None,
-        calibrate: bool = False,
+        calibrate: str | None = None,
         label_features: Any = None,
         parents: Any = None,
         n_jobs: int | None = None,
@@ -261,25 +258,6 @@ class LabelTree(ExplainedClassifier):
                 self._take(chosen, fit_trees(shapes, lesson, self.n_jobs))
         return self
 
-    def predict_proba(self, X: MatrixLike) -> Singles:
-        """Return how probable each label is.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_labels)
-            By the curve of ``calibrate``, else the scores without tilt, which are
-            probabilities if ``loss="log_loss"`` and ``background=0``. A label that the
-            beam does not reach has 0. Dense: for many labels use ``predict_topk``.
-        """
-        X = _validation.dense_rows(self._known_features(X), len(self.classes_))
-        tasks = ((chunk,) for (chunk,) in self._chunks(X))
-        return np.concatenate(parallel.run(self._probable, tasks, self.n_jobs))
-
     def add_labels(self, X: MatrixLike, Y: MatrixLike) -> Self:
         """Learn labels that came later, and leave the known ones as they are.
 
@@ -318,8 +296,8 @@ class LabelTree(ExplainedClassifier):
             rarest = self.inverse_propensity_.max()
             more = np.full(n_labels - n_known, rarest)
             self.inverse_propensity_ = np.append(self.inverse_propensity_, more)
-            chosen = Chosen(self.tilt_, self.threshold_, self.curve_)
-            self._take(chosen, nodes)
+            curves = self.calibration_.widen(n_labels)
+            self._take(Chosen(self.tilt_, self.threshold_, curves), nodes)
         return self
 
     def _lesson(self, X: CSR, Y: CSR, row_weight: Floats | None) -> Lesson:
@@ -363,11 +341,23 @@ class LabelTree(ExplainedClassifier):
         The validation set is ranked by trees of the same clusters, fitted to the rest.
         """
         tilt = 0.0 if self.tilt == NAMED else float(self.tilt)
-        usual = Chosen(tilt, LIKELY, np.empty((2, 0)))
-        wanted = self.tilt == NAMED or self.cost is not None or self.calibrate
-        if not wanted or lesson.X.shape[0] < FEWEST:
+        usual, n_rows = Chosen(tilt, LIKELY, Curves.none()), lesson.X.shape[0]
+        chooses = (self.tilt == NAMED or self.cost is not None) and n_rows >= FEWEST
+        if self.calibrate is not None:
+            splits = split_rows(n_rows, self.random_state)
+        elif chooses:
+            splits = [hold_out(n_rows, self.random_state)]
+        else:
             return usual
-        train, held = hold_out(lesson.X.shape[0], self.random_state)
+        with parallel.stage("validation", len(splits) / (1 + len(splits))):
+            lists = [self._rank(lesson, shapes, *split) for split in splits]
+        true = lesson.Y[np.concatenate([split.held for split in splits])]
+        return choose(self, Lists.stacked(lists), true, usual)
+
+    def _rank(
+        self, lesson: Lesson, shapes: list[Shape], train: Ints, held: Ints
+    ) -> Lists:
+        """Return the best labels of rows held out, without tilt."""
         part = lesson._replace(
             X=lesson.X[train],
             Y=lesson.Y[train],
@@ -376,14 +366,13 @@ class LabelTree(ExplainedClassifier):
         )
         pilot = type(self)(**self.get_params(deep=False))
         pilot.__dict__.update({n: v for n, v in vars(self).items() if n.endswith("_")})
-        with parallel.stage("validation", VALIDATION):
-            nodes = fit_trees(shapes, part, self.n_jobs)
-            pilot._take(usual._replace(tilt=0.0), nodes)
-            return choose(self, pilot._listed, lesson.X[held], lesson.Y[held], usual)
+        nodes = fit_trees(shapes, part, self.n_jobs)
+        pilot._take(Chosen(0.0, LIKELY, Curves.none()), nodes)
+        return pilot._listed(lesson.X[held], thresholds.DEPTH)
 
     def _take(self, chosen: Chosen, nodes: Nodes) -> None:
         self.nodes_ = nodes
-        self.tilt_, self.threshold_, self.curve_ = chosen
+        self.tilt_, self.threshold_, self.calibration_ = chosen
         worth = np.log(self.inverse_propensity_)
         self.gain_ = find_gain(nodes, self.tilt_ * worth)
 
@@ -416,12 +405,12 @@ class LabelTree(ExplainedClassifier):
         scores = self._less(self._listed(X, self._n()))
         return scores.dense(self.counts_ > 0, self._others())
 
-    def _probable(self, X: CSR) -> Singles:
+    def _has_own_probabilities(self) -> bool:
+        return True
+
+    def _own_probabilities(self, X: CSR) -> Singles:
         listed = self._listed(X, self._n())
-        tilted = self.inverse_propensity_[listed.labels] ** self.tilt_
-        values = listed.values / tilted
-        if self.curve_.size:
-            values = shares_of(listed.values, self.curve_)
+        values = listed.values / self.inverse_propensity_[listed.labels] ** self.tilt_
         found = listed._replace(values=np.clip(values, 0, 1).astype(np.float32))
         return found.dense(self.counts_ > 0, np.zeros(2, np.float32))
 
@@ -433,6 +422,8 @@ class LabelTree(ExplainedClassifier):
         return scores.best(k, self.counts_ > 0, self._others())
 
     def _labels(self, X: CSR) -> CSR:
+        if self.cost is not None and self.calibrate is not None:
+            return self._cheapest_sets(X, self.cost)
         found = self._less(self._listed(X, self._n())).above(0)
         ones = np.ones(len(found.labels), np.int64)
         return found._replace(values=ones).csr(self._n())
@@ -443,7 +434,7 @@ class LabelTree(ExplainedClassifier):
 
     def _others(self) -> Singles:
         """Return the scores of labels that are not listed: seen ones, and the rest."""
-        return np.array([0.0, -1.0], np.float32) - np.float32(self.threshold_)
+        return OTHERS - np.float32(self.threshold_)
 
     def _unit(self, X: CSR) -> CSR:
         if not self.normalize:
@@ -478,6 +469,7 @@ class LabelTree(ExplainedClassifier):
             raise ValueError("counts_ must be above 0 for the labels of the trees.")
 
     def _check_parameters(self) -> None:
+        self._check_calibrate()
         check_scalar(self.n_estimators, "n_estimators", Integral, min_val=1)
         for name in ("leaf_labels", "n_clusters", "beam"):
             if (value := getattr(self, name)) is not None:

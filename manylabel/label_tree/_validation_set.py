@@ -1,18 +1,19 @@
 """What a label tree chooses on a validation set: tilt, threshold and calibration."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._typing import CSR, Bools, Floats
+from manylabel._typing import CSR, Floats
 from manylabel.lists import Lists
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
 from manylabel.model_selection import thresholds
-from manylabel.model_selection.calibration import calibration
+from manylabel.model_selection.calibration import Curves
+from manylabel.model_selection.probable import DEPTH
 
 TILTS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
+OTHERS = np.array([0, -1], np.float32)  # labels not listed: seen ones, and the rest
 METRICS = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
 
 
@@ -21,39 +22,38 @@ class Chosen(NamedTuple):
 
     tilt: float
     threshold: float
-    curve: Floats
+    calibration: Curves
 
 
-def choose(
-    model: Any, listed: Callable[[CSR, int], Lists], X: CSR, Y: CSR, usual: Chosen
-) -> Chosen:
+def choose(model: Any, scores: Lists, Y: CSR, usual: Chosen) -> Chosen:
     """Return what serves rows best that were not learnt.
 
     Parameters
     ----------
     model : LabelTree
         Whose parameters say what is to be chosen, and for what.
-    listed : callable
-        Lists the best labels of rows without tilt.
-    X, Y : csr_array
-        The validation set.
+    scores : Lists
+        The best labels of the validation set, without tilt.
+    Y : csr_array
+        Labels of the validation set.
     usual : Chosen
         What is not to be chosen.
     """
-    scores, chosen = listed(X, thresholds.DEPTH), usual
-    worth = model.inverse_propensity_
+    chosen, worth = usual, model.inverse_propensity_
+    weights = worth if model.propensity is not None else np.ones_like(worth)
     if isinstance(model.tilt, str):
         names = METRICS if model.metric is None else (model.metric,)
         chosen = chosen._replace(tilt=_best_tilt(scores, Y, worth, names))
     tilted = _tilted(scores, worth, chosen.tilt)
-    if model.cost is not None:
-        weights = worth if model.propensity is not None else np.ones_like(worth)
+    if model.cost is not None and model.calibrate is None:
         cost = as_counted_cost(model.cost)
         best = thresholds.best_threshold(tilted, Y, weights, cost)
         chosen = chosen._replace(threshold=best)
-    if model.calibrate and len(tilted.labels):
-        curve = calibration(tilted.values, _hits(tilted, Y))
-        chosen = chosen._replace(curve=curve)
+    if model.calibrate is not None:
+        best = tilted.best(DEPTH, model.counts_ > 0, OTHERS)
+        best.data = best.data - chosen.threshold
+        curves = Curves.fit(best, Y, model.counts_, weights, model.calibrate)
+        chosen = chosen._replace(calibration=curves)
     return chosen
 
 
@@ -76,10 +76,3 @@ def _best_tilt(scores: Lists, Y: CSR, worth: Floats, names: tuple[str, ...]) -> 
     plain = values(0.0)
     ratios = {tilt: values(tilt) / plain for tilt in TILTS}
     return max(TILTS, key=lambda t: float(ratios[t].mean() + ratios[t].min()))
-
-
-def _hits(scores: Lists, Y: CSR) -> Bools:
-    n_rows, n_labels = Y.shape
-    listed = np.repeat(np.arange(n_rows) * n_labels, np.diff(scores.indptr))
-    true = np.repeat(np.arange(n_rows) * n_labels, np.diff(Y.indptr))
-    return np.isin(listed + scores.labels, true + Y.indices)

@@ -1,25 +1,19 @@
 """A learner whose scores are made probabilities, and its sets those of least cost."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 
 from manylabel import _validation
-from manylabel._kernels import ranking
-from manylabel._typing import CSR, Array, Bools, Floats, MatrixLike, RandomState
+from manylabel._typing import CSR, Array, Floats, RandomState
 from manylabel.base import BatchClassifier, MultiLabelClassifier, check_learner
 from manylabel.model_selection.calibration import METHODS, Curves
 from manylabel.model_selection.decisions import LeastCost
-from manylabel.model_selection.holdout import FEWEST, hold_out, hold_out_in_turn
-from manylabel.persistence.records import Number
-
-FEW_ROWS = 2000  # of fewer, a fifth is too few: each is held out in turn
-DEPTH = 50  # labels of a row whose scores are calibrated, and that it may be given
+from manylabel.model_selection.probable import CalibratedClassifier, rank_held_out
 
 
-class Calibrated(BatchClassifier):
+class Calibrated(CalibratedClassifier, BatchClassifier):
     """A learner with probabilities, and with sets of labels of least expected cost.
 
     Scores of rows held out say how often labels of such scores are true. Labels that
@@ -40,7 +34,7 @@ class Calibrated(BatchClassifier):
         probabilities are those that a label is true, else that it is recorded.
     random_state : int, Generator, RandomState or None, default=0
         Seeds the choice of rows that are held out: one in five, at most 5,000; of fewer
-        than 2,000 each in turn, by five learners; of fewer than 20 none, and the
+        than 5,000 each in turn, by five learners; of fewer than 20 none, and the
         learner is tried on the rows that it learnt.
 
     Attributes
@@ -49,10 +43,9 @@ class Calibrated(BatchClassifier):
         Column numbers of ``Y``.
     estimator_ : estimator
         The learner, fitted to all rows.
-    curves_ : Curves
-        What its scores mean: ``bands``, ``scores``, ``shares``.
-    n_unlisted_ : float
-        True labels of a row, on average, that are not among its 50 best.
+    calibration_ : Curves
+        What its scores mean: ``bands``, ``scores``, ``shares``, and ``n_unlisted``, the
+        true labels of a row, on average, that are not among its 50 best.
 
     Examples
     --------
@@ -65,8 +58,6 @@ class Calibrated(BatchClassifier):
     """
 
     estimator_: MultiLabelClassifier
-    curves_: Curves
-    n_unlisted_: Annotated[float, Number(least=0)]
 
     def __init__(
         self,
@@ -83,76 +74,25 @@ class Calibrated(BatchClassifier):
         self.propensity = propensity
         self.random_state = random_state
 
-    def predict_proba(self, X: MatrixLike) -> Floats:
-        """Return the probability of every label.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_labels)
-            That a label is true, or recorded if there is no ``propensity``. For many
-            labels use ``predict_topk(X, k, proba=True)``.
-        """
-        scores = self.decision_function(X)
-        labels = np.tile(self.classes_, len(scores))
-        return self.curves_.apply(scores.ravel(), labels).reshape(scores.shape)
-
-    def predict_topk(self, X: MatrixLike, k: int = 5, *, proba: bool = False) -> CSR:
-        """Return the ``k`` best labels of each row, with scores or probabilities.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        k : int, default=5
-            How many labels; all of them when there are fewer.
-        proba : bool, default=False
-            Return probabilities in place of scores. Which labels are the best is told
-            by the scores.
-
-        Returns
-        -------
-        csr_array of shape (n_rows, n_labels)
-            The stored entries are the predictions.
-        """
-        found = super().predict_topk(X, k)
-        return self._probable(found) if proba else found
+    @property
+    def calibrate(self) -> str:
+        """The form of the curves, as other learners call it."""
+        return self.method
 
     def _learn(self, X: CSR, Y: CSR) -> None:
-        propensity = 1.0 if self.propensity is None else self.propensity
-        gain = 1 / _validation.propensities(propensity, Y.shape[1])
-        best, true = self._rank_held(X, Y)
-        hits = _find_hits(best, true)
-        counts = np.bincount(Y.indices, minlength=Y.shape[1])
-        worth = hits * gain[best.indices]
-        self.curves_ = Curves.fit(best.data, best.indices, worth, counts, self.method)
-        missed = gain[true.indices].sum() - worth.sum()
-        self.n_unlisted_ = max(0.0, float(missed / true.shape[0]))
-        self._tell(self._probable(best), Y, gain)
         self.estimator_ = clone(self.estimator).fit(X, Y)
-
-    def _rank_held(self, X: CSR, Y: CSR) -> tuple[CSR, CSR]:
-        """Return the best labels of rows held out, and the labels that they have."""
-        splits = [hold_out(X.shape[0], self.random_state)]
-        if FEWEST <= X.shape[0] < FEW_ROWS:
-            splits = hold_out_in_turn(X.shape[0], self.random_state)
-        best = [
-            clone(self.estimator).fit(X[train], Y[train]).predict_topk(X[held], DEPTH)
-            for train, held in splits
-        ]
-        true = Y[np.concatenate([split.held for split in splits])]
-        return sp.csr_array(sp.vstack(best, format="csr")), true
+        gain = self._label_gain(Y.shape[1])
+        held = rank_held_out(
+            lambda: clone(self.estimator),
+            *(X, Y, self.random_state),
+            threshold=getattr(self.estimator_, "threshold_", 0.0),
+        )
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        self.calibration_ = Curves.fit(*held, counts, gain, self.method)
+        self._tell(self.calibration_.apply_to(held.best), Y, gain)
 
     def _tell(self, proba: CSR, Y: CSR, gain: Floats) -> None:
         """Learn more from the probabilities of rows held out."""
-
-    def _probable(self, found: CSR) -> CSR:
-        found.data = self.curves_.apply(found.data, found.indices)
-        return found
 
     def _scores(self, X: CSR) -> Array:
         return np.asarray(self.estimator_.decision_function(X))
@@ -162,9 +102,7 @@ class Calibrated(BatchClassifier):
         return found
 
     def _labels(self, X: CSR) -> CSR:
-        proba = self._probable(self._topk(X, DEPTH))
-        decider = LeastCost(self.cost, n_candidates=DEPTH)
-        return decider.decide(proba, rest=self.n_unlisted_)
+        return self._cheapest_sets(X, self.cost)
 
     def _n_jobs(self) -> int | None:
         return None  # the learner has the threads
@@ -177,11 +115,3 @@ class Calibrated(BatchClassifier):
         check_learner(self.estimator, "estimator")
         _validation.choice(self.method, "method", METHODS)
         LeastCost(self.cost)
-
-
-def _find_hits(best: CSR, Y: CSR) -> Bools:
-    """Return which of the listed labels are true."""
-    columns = best.indices.reshape(best.shape[0], -1)
-    hits = np.empty(columns.shape, np.bool_)
-    ranking.find_hits(Y.indptr, Y.indices, columns, hits)
-    return hits.ravel()

@@ -4,9 +4,11 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 import scipy
+import scipy.sparse as sp
 
-from manylabel._typing import Array, Floats, Ints
-from manylabel.persistence.records import Columns, Field, Finite, Sizes, Within
+from manylabel._kernels import ranking
+from manylabel._typing import CSR, Array, Bools, Floats, Ints
+from manylabel.persistence.records import Columns, Field, Finite, Number, Sizes, Within
 
 N_KNOTS = 50
 METHODS = ("auto", "sigmoid", "isotonic")
@@ -14,6 +16,8 @@ SURE = 200  # hits of a band for a curve of any form
 FEWEST_HITS = 50  # of a band: labels of fewer share the band of the next frequent ones
 WIDTH = 4.0  # of a band: the most frequent label has so many times the least one's rows
 TILT = 1e-6  # of a curve, so that it ascends everywhere
+MOST_RATIO = 1e6
+DOUBT = 5.0  # rows of a size that are added to both sides, so that few say little
 MAX_STEPS, CLOSE = 50, 1e-6  # of Newton's method, and its last step
 
 
@@ -30,36 +34,105 @@ class Curves(NamedTuple):
     shares : ndarray of shape (n_bands, n_knots)
         The share of labels that are true there, ascending.
     bands : ndarray of shape (n_labels,)
-        The band of each label.
+        The band of each label; of shape (0,) where nothing was calibrated.
+    n_unlisted : float
+        True labels of a row, on average, that are not among the best that were listed.
+    size_ratio : ndarray of shape (n_sizes,)
+        How many times as often as independent labels would rows have 0, 1, 2, ... true
+        labels; see :class:`LeastCost`.
     """
 
     scores: Annotated[Floats, Field("float64", "n_bands, n_knots", Finite())]
     shares: Annotated[Floats, Field("float64", "n_bands, n_knots", Within(0, 1))]
-    bands: Annotated[Array, Field("int64", "n_labels", Columns("n_bands"))]
+    bands: Annotated[Array, Field("int64", "n_banded", Columns("n_bands"))]
+    n_unlisted: Annotated[float, Number(least=0)]
+    size_ratio: Annotated[Floats, Field("float64", "n_sizes", Within(0, MOST_RATIO))]
 
     @classmethod
-    def fit(
-        cls, scores: Array, labels: Array, worth: Floats, counts: Ints, method: str
-    ) -> Self:
-        """Return the curves of pairs of a row and a label.
+    def none(cls) -> Self:
+        """Return no curves."""
+        empty: Floats = np.empty((0, 0))
+        return cls(empty, empty, np.empty(0, np.int64), 0.0, np.ones(1))
+
+    @classmethod
+    def fit(cls, best: CSR, Y: CSR, counts: Ints, gain: Floats, method: str) -> Self:
+        """Return the curves of rows that were not learnt.
 
         Parameters
         ----------
-        scores, labels, worth : ndarray of shape (n_pairs,)
-            The score of a pair, its label, and what that counts: 0 if it is not
-            recorded, else 1 / propensity, so that means of it are unbiased.
+        best : csr_array of shape (n_rows, n_labels)
+            As many labels of each row, the best, and their scores.
+        Y : csr_array of shape (n_rows, n_labels)
+            Labels of these rows, 0/1.
         counts : ndarray of shape (n_labels,)
             Rows of training that have a label.
+        gain : ndarray of shape (n_labels,)
+            1 / propensity, what a recorded label counts: means of it are unbiased.
         method : str
             One of ``METHODS``.
         """
+        worth = find_hits(best, Y) * gain[best.indices]
+        missed = (gain[Y.indices].sum() - worth.sum()) / max(1, Y.shape[0])
+        pairs = best.data, best.indices, worth
+        curves = cls.fit_pairs(*pairs, counts, missed, method)
+        if (gain > 1).any():  # how many labels a row has is not known
+            return curves
+        chances = curves.apply(best.data, best.indices).reshape(best.shape[0], -1)
+        return curves.compare_sizes(chances, np.diff(Y.indptr))
+
+    @classmethod
+    def fit_pairs(
+        cls,
+        scores: Array,
+        labels: Array,
+        worth: Floats,
+        counts: Ints,
+        n_unlisted: float,
+        method: str,
+    ) -> Self:
+        """Return the curves of pairs of a row and a label, and what each counts."""
+        is_seen = scores > ranking.UNSEEN / 2  # what is far off would bend a curve
+        scores = np.maximum(scores, scores[is_seen].min() if is_seen.any() else 0.0)
         bands = _part(counts, np.bincount(labels[worth > 0], minlength=len(counts)))
         curves = []
         for band in range(bands.max() + 1):
             mine = bands[labels] == band
             curves.append(_curve(scores[mine], worth[mine], method))
         x, y = np.ascontiguousarray(np.stack(curves, axis=1))
-        return cls(x, y, bands)
+        return cls(x, y, bands, max(0.0, float(n_unlisted)), np.ones(1))
+
+    def __bool__(self) -> bool:
+        """Return whether anything was calibrated."""
+        return len(self.bands) > 0
+
+    def widen(self, n_labels: int) -> Self:
+        """Return curves of more labels: those that came later are as the rarest."""
+        n_more = n_labels - len(self.bands) if self else 0
+        return self._replace(bands=np.pad(self.bands, (0, n_more)))
+
+    def compare_sizes(self, chances: Floats, n_true: Ints) -> Self:
+        """Return curves that know how many labels rows have, beside independent ones.
+
+        Parameters
+        ----------
+        chances : ndarray of shape (n_rows, n_listed)
+            Probabilities of the labels that are listed.
+        n_true : ndarray of shape (n_rows,)
+            How many labels each row has.
+        """
+        found: Floats = np.zeros((len(chances), chances.shape[1] + 1))
+        found[:, 0] = 1.0
+        for chance in chances.T[:, :, None]:
+            found[:, 1:] += chance * (found[:, :-1] - found[:, 1:])
+            found[:, :1] *= 1 - chance
+        others = self.n_unlisted / np.arange(1, chances.shape[1] + 1)
+        poisson = np.exp(-self.n_unlisted) * np.cumprod(np.append(1, others))
+        expected = np.convolve(found.sum(axis=0), poisson)
+        n_sizes = max(len(expected), int(n_true.max(initial=0)) + 1) + 1
+        observed = np.bincount(n_true, minlength=n_sizes)
+        expected = np.pad(expected, (0, n_sizes - len(expected)))
+        ratio = np.minimum((observed + DOUBT) / (expected + DOUBT), MOST_RATIO)
+        return self._replace(size_ratio=ratio)
 
     def apply(self, scores: Array, labels: Array) -> Floats:
         """Return how probable labels of such scores are."""
@@ -69,8 +142,15 @@ class Curves(NamedTuple):
             out[mine] = np.interp(scores[mine], self.scores[b], self.shares[b])
         return out
 
+    def apply_to(self, scores: CSR) -> CSR:
+        """Return how probable the labels that are stored are."""
+        parts = self.apply(scores.data, scores.indices), scores.indices, scores.indptr
+        return sp.csr_array(parts, shape=scores.shape)
+
     def check(self, sizes: Sizes) -> None:
-        """Raise ValueError if a curve does not ascend."""
+        """Raise ValueError if a curve does not ascend, or a label has none."""
+        if self and len(self.bands) != sizes["n_labels"]:
+            raise ValueError("bands must have a number for each label.")
         for name in ("scores", "shares"):
             if (np.diff(getattr(self, name), axis=1) < 0).any():
                 raise ValueError(f"{name} must ascend.")
@@ -167,3 +247,11 @@ def calibration(scores: Array, worth: Array, *, by_hits: bool = False) -> Floats
 def shares_of(scores: Array, curve: Floats) -> Floats:
     """Return how probable labels of such scores are."""
     return np.interp(scores, *curve)
+
+
+def find_hits(best: CSR, Y: CSR) -> Bools:
+    """Return which of the labels that are listed, as many for each row, are true."""
+    columns = best.indices.reshape(best.shape[0], -1)
+    hits = np.empty(columns.shape, np.bool_)
+    ranking.find_hits(Y.indptr, Y.indices, columns, hits)
+    return hits.ravel()

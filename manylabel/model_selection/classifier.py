@@ -1,12 +1,13 @@
 """A learner whose sets of labels are those above thresholds."""
 
+import warnings
 from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
+from manylabel._typing import CSR, Array, Bools, Floats, MatrixLike, RandomState
 from manylabel.base import BatchClassifier, MultiLabelClassifier, check_learner
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.holdout import hold_out
@@ -16,8 +17,8 @@ from manylabel.persistence.records import Field, Finite
 class Thresholds(BatchClassifier):
     """A learner whose labels are given above thresholds, chosen on a validation set.
 
-    The ranking is that of the learner; ``predict`` returns the labels whose scores are
-    above the thresholds.
+    Ranking and scores are those of the learner; ``predict`` returns the labels whose
+    scores are above ``thresholds_``.
 
     Parameters
     ----------
@@ -27,9 +28,12 @@ class Thresholds(BatchClassifier):
         The cost of a set to make small, ``"f1"``, ``"accuracy"``, ``"hamming"`` ...
     min_precision : float or None, default=None
         In place of a cost: as many labels as can be given so that this share of them
-        is true, with a standard error to spare.
+        is true, with 95 % confidence (the binomial interval of the rows held out). If
+        that cannot be promised, a warning says so, and there is a standard error to
+        spare.
     min_recall : float or None, default=None
-        In place of a cost: as few labels as have this share of the true ones.
+        In place of a cost: as few labels as have this share of the true ones, with the
+        same confidence; else a warning, and nothing to spare.
     per_label : bool, default=False
         Whether each label has its own threshold, chosen by its own column; a label that
         no row held out has takes the common one.
@@ -46,18 +50,14 @@ class Thresholds(BatchClassifier):
     thresholds_ : ndarray of shape (n_labels,)
         Scores of the learner that are to be exceeded; where none reaches the goal, the
         best score on the rows held out.
-
-    Notes
-    -----
-    Scores are those of the learner less the threshold. With ``per_label`` that would
-    change the ranking: there they are the learner's, and ``predict`` compares them with
-    ``thresholds_``, not with 0.
+    promised_ : ndarray of shape (n_labels,)
+        Whether the rows held out promise precision or recall.
 
     Examples
     --------
     >>> from manylabel import OneVsRest, make_corpus
-    >>> corpus = make_corpus(n_rows=300, n_labels=5, random_state=0)
-    >>> strict = Thresholds(OneVsRest(), min_precision=0.9).fit(corpus.X, corpus.Y)
+    >>> corpus = make_corpus(n_rows=300, n_labels=5, noise=0.1, propensity=1.0)
+    >>> strict = Thresholds(OneVsRest(), min_precision=0.6).fit(corpus.X, corpus.Y)
     >>> loose = Thresholds(OneVsRest(), min_recall=0.9).fit(corpus.X, corpus.Y)
     >>> bool((strict.thresholds_ > loose.thresholds_).all())
     True
@@ -65,6 +65,7 @@ class Thresholds(BatchClassifier):
 
     estimator_: MultiLabelClassifier
     thresholds_: Annotated[Floats, Field("float64", "n_labels", Finite())]
+    promised_: Annotated[Bools, Field("bool", "n_labels")]
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class Thresholds(BatchClassifier):
     def _learn(self, X: CSR, Y: CSR) -> None:
         train, held = hold_out(X.shape[0], self.random_state)
         pilot = clone(self.estimator).fit(X[train], Y[train])
-        self.thresholds_ = self._chosen(pilot, X[held], Y[held])
+        self._take(pilot, X[held], Y[held])
         self.estimator_ = clone(self.estimator).fit(X, Y)
 
     def choose(self, estimator: Any, X: MatrixLike, Y: MatrixLike) -> Self:
@@ -109,30 +110,36 @@ class Thresholds(BatchClassifier):
         self._check_parameters()
         with self._undo_on_error():
             rows, labels = self._begin_fit(X, Y)
-            self.thresholds_ = self._chosen(estimator, rows, labels)
+            self._take(estimator, rows, labels)
             self.estimator_ = estimator
         return self
 
-    def _chosen(self, estimator: Any, X: CSR, Y: CSR) -> Floats:
-        scores = estimator.predict_topk(X, thresholds.DEPTH)
-        return thresholds.choose(scores, Y, self._goal(), per_label=self.per_label)
+    def _take(self, estimator: Any, X: CSR, Y: CSR) -> None:
+        """Choose thresholds; warn of a goal that such rows cannot promise."""
+        scores, goal = estimator.predict_topk(X, thresholds.DEPTH), self._goal()
+        chosen = thresholds.choose(scores, Y, goal, per_label=self.per_label)
+        self.thresholds_, self.promised_ = chosen
+        if not self.promised_.all():
+            name = "min_precision" if goal.of_given else "min_recall"
+            n_short, n_labels = int((~self.promised_).sum()), len(self.promised_)
+            labels = f" for {n_short} of {n_labels} labels" if self.per_label else ""
+            warnings.warn(
+                f"{name}={goal.share:g} cannot be promised{labels} by {Y.shape[0]:,} "
+                "rows held out: with 95 % confidence, no threshold reaches it.",
+                stacklevel=4,
+            )
 
     def _goal(self) -> thresholds.Goal:
         return thresholds.Goal.of(self.cost, self.min_precision, self.min_recall)
 
-    def _shift(self) -> Floats:
-        """Return what scores are less: own thresholds would change the ranking."""
-        return np.zeros_like(self.thresholds_) if self.per_label else self.thresholds_
-
     def _scores(self, X: CSR) -> Array:
-        return np.asarray(self.estimator_.decision_function(X) - self._shift())
+        return np.asarray(self.estimator_.decision_function(X))
 
     def _labels(self, X: CSR) -> CSR:
-        return sp.csr_array(self._scores(X) > self.thresholds_ - self._shift())
+        return sp.csr_array(self._scores(X) > self.thresholds_)
 
     def _topk(self, X: CSR, k: int) -> CSR:
         found: CSR = self.estimator_.predict_topk(X, k)
-        found.data = found.data - self._shift()[found.indices]
         return found
 
     def _n_jobs(self) -> int | None:

@@ -31,6 +31,10 @@ class LeastCost:
     n_candidates : int, default=100
         Labels that a row is given at most. Those behind them count as one Poisson
         number of true labels.
+    size_ratio : array of shape (n_sizes,) or None, default=None
+        How many times as often as independent labels would a row has 0, 1, 2, ... true
+        labels; more are as the last. None is 1: labels are independent. The best sets
+        have the most probable labels all the same.
 
     References
     ----------
@@ -49,12 +53,27 @@ class LeastCost:
     """
 
     def __init__(
-        self, cost: CostLike = "f1", *, n_candidates: int = N_CANDIDATES
+        self,
+        cost: CostLike = "f1",
+        *,
+        n_candidates: int = N_CANDIDATES,
+        size_ratio: Any = None,
     ) -> None:
         self.cost = as_counted_cost(cost)
         self.n_candidates = int(
             _validation.number(n_candidates, "n_candidates", least=1)
         )
+        ratio = [1.0] if size_ratio is None else size_ratio
+        self.size_ratio = np.asarray(ratio, np.float64)
+        known = self.size_ratio.ndim == 1 and self.size_ratio.size > 0
+        if (
+            not known
+            or not (np.isfinite(self.size_ratio) & (self.size_ratio >= 0)).all()
+        ):
+            raise ValueError(
+                "size_ratio must be a row of finite numbers of 0 or more. "
+                f"Got {size_ratio!r:.60}."
+            )
         self._charges: dict[tuple[int, int, int], Floats] = {}
 
     def decide(self, proba: MatrixLike, *, rest: float = 0.0) -> CSR:
@@ -75,7 +94,10 @@ class LeastCost:
         return self.weigh(proba, rest=rest)[0]
 
     def weigh(self, proba: MatrixLike, *, rest: float = 0.0) -> tuple[CSR, Floats]:
-        """Return the sets, and what each is expected to cost."""
+        """Return the sets, and what each is expected to cost.
+
+        With a ``size_ratio``, costs of a row are so but for a common factor.
+        """
         known = _validation.probabilities(proba)
         depth = min(self.n_candidates, known.shape[1])
         starts, order, others = _ranked(known, depth)
@@ -91,7 +113,10 @@ class LeastCost:
         """Return costs by size, hits and other true labels, made once."""
         key = depth, n_tail, n_labels
         if key not in self._charges:
-            self._charges[key] = tabulate(self.cost, *key)
+            charges = tabulate(self.cost, *key)
+            n_true = np.add.outer(np.arange(depth + 1), np.arange(charges.shape[2]))
+            last = len(self.size_ratio) - 1
+            self._charges[key] = charges * self.size_ratio[np.minimum(n_true, last)]
         return self._charges[key]
 
 

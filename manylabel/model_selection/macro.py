@@ -10,7 +10,8 @@ from manylabel._kernels import macro_at_k
 from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
 from manylabel.lists import Lists
 from manylabel.metrics.metric import ratio
-from manylabel.model_selection.calibrated import DEPTH, Calibrated
+from manylabel.model_selection.calibrated import Calibrated
+from manylabel.model_selection.probable import DEPTH
 from manylabel.persistence.records import Field, Finite
 
 KINDS = {
@@ -169,7 +170,7 @@ class MacroAtK(Calibrated):
         self.offset_ = np.where(true > 0, offset, OTHERS)
 
     def _candidates(self, X: CSR) -> CSR:
-        return self._probable(super()._topk(X, DEPTH))
+        return self.calibration_.apply_to(super()._topk(X, DEPTH))
 
     def _ranked(self, X: CSR) -> CSR:
         """Return candidates with what each adds to the measure."""
@@ -184,6 +185,12 @@ class MacroAtK(Calibrated):
         rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
         scores[rows, found.indices] = found.data
         return scores
+
+    def _chances(self, scores: Array, labels: Array) -> Floats:
+        """Return the probabilities by which candidates have such scores; others 0."""
+        slope = np.where(scores > OTHERS, self.slope_[labels], 0.0)
+        chances = ratio(scores - self.offset_[labels], slope)
+        return np.clip(np.where(slope > 0, chances, 0.0), 0, 1)
 
     def _topk(self, X: CSR, k: int) -> CSR:
         found, n_labels = self._ranked(X), len(self.classes_)

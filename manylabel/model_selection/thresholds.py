@@ -18,8 +18,17 @@ from manylabel._typing import CSR, Array, Bools, Floats, Ints, Singles
 from manylabel.lists import Lists
 from manylabel.losses import CountedCost
 from manylabel.losses.resolve import as_counted_cost
+from manylabel.model_selection.calibration import find_hits
 
 DEPTH = 200  # labels a row may be given when a threshold is chosen
+SURE = 1.645  # standard errors, by which a share is promised: 95 % of the time it holds
+
+
+class Choice(NamedTuple):
+    """Thresholds, and which of them the rows promise to reach their goal."""
+
+    thresholds: Floats  # (n_labels,)
+    is_promised: Bools  # (n_labels,)
 
 
 class Goal(NamedTuple):
@@ -57,21 +66,20 @@ class Pairs(NamedTuple):
     @classmethod
     def of(cls, scores: CSR, Y: CSR, *, per_label: bool) -> "Pairs":
         """Return the labels listed in ``scores``, all together unless ``per_label``."""
-        columns = scores.indices.reshape(scores.shape[0], -1)
-        hits = np.empty(columns.shape, np.bool_)
-        ranking.find_hits(Y.indptr, Y.indices, columns, hits)
-        group = columns.ravel() if per_label else np.zeros(columns.size, np.int64)
+        hits = find_hits(scores, Y)
+        group = scores.indices if per_label else np.zeros(scores.nnz, np.int64)
         n_groups = Y.shape[1] if per_label else 1
         order = np.lexsort((-scores.data, group))
         starts = np.searchsorted(group[order], np.arange(n_groups + 1))
         n_true = np.bincount(Y.indices, minlength=Y.shape[1]) if per_label else [Y.nnz]
-        return cls(
-            *(starts, scores.data[order], hits.ravel()[order], np.asarray(n_true))
-        )
+        return cls(*(starts, scores.data[order], hits[order], np.asarray(n_true)))
 
 
-def choose(scores: CSR, Y: CSR, goal: Goal, *, per_label: bool = False) -> Floats:
+def choose(scores: CSR, Y: CSR, goal: Goal, *, per_label: bool = False) -> Choice:
     """Return a threshold for each label, one for all of them unless ``per_label``.
+
+    A share is promised where the lower end of its binomial interval reaches it. Where
+    no threshold does, precision has a standard error to spare, and recall none.
 
     Parameters
     ----------
@@ -87,41 +95,69 @@ def choose(scores: CSR, Y: CSR, goal: Goal, *, per_label: bool = False) -> Float
 
     Returns
     -------
-    ndarray of shape (n_labels,)
-        Where none reaches the goal, the best score.
+    Choice
+        Where none reaches the goal, the threshold is the best score.
     """
     if goal.cost is None:
-        common = float(_separate(Pairs.of(scores, Y, per_label=False), goal)[0])
+        common = _separate(Pairs.of(scores, Y, per_label=False), goal)
     else:
         lists = Lists(scores.indptr, scores.indices, scores.data)
-        common = best_threshold(lists, Y, np.ones(Y.shape[1]), goal.cost)
-    if not per_label:
-        return np.full(Y.shape[1], common)
-    pairs = Pairs.of(scores, Y, per_label=True)
-    return np.where(pairs.n_true > 0, _separate(pairs, goal), common)
+        best = best_threshold(lists, Y, np.ones(Y.shape[1]), goal.cost)
+        common = Choice(np.array([best]), np.ones(1, np.bool_))
+    own, n_labels = common, Y.shape[1]
+    has_rows = np.zeros(n_labels, np.bool_)
+    if per_label:
+        pairs = Pairs.of(scores, Y, per_label=True)
+        own, has_rows = _separate(pairs, goal), pairs.n_true > 0
+    return Choice(
+        np.where(has_rows, own.thresholds, common.thresholds),
+        np.where(has_rows, own.is_promised, common.is_promised),
+    )
 
 
-def _separate(pairs: Pairs, goal: Goal) -> Floats:
+def lower_bound(hits: Array, n: Array) -> Floats:
+    """Return the lower end of a binomial share's interval, of 95 % (Wilson 1927).
+
+    Examples
+    --------
+    >>> lower_bound(np.array([9, 90]), np.array([10, 100])).round(2)
+    array([0.65, 0.84])
+    """
+    size, square = np.maximum(n, 1e-9), SURE**2
+    share = np.minimum(hits / size, 1.0)
+    spread = SURE * np.sqrt(share * (1 - share) / size + square / (4 * size**2))
+    return np.asarray((share + square / (2 * size) - spread) / (1 + square / size))
+
+
+def _separate(pairs: Pairs, goal: Goal) -> Choice:
     """Return the threshold of each group."""
     hits = np.cumsum(np.concatenate([[0], pairs.is_hit]))
-    out = np.empty(len(pairs.n_true))
+    out, is_promised = np.empty(len(pairs.n_true)), np.ones(len(pairs.n_true), np.bool_)
     for group, (start, end) in enumerate(pairwise(pairs.starts)):
         scores, n_given = pairs.scores[start:end], np.arange(end - start + 1.0)
         found, n_true = hits[start : end + 1] - hits[start], float(pairs.n_true[group])
+        parted = np.concatenate([[True], scores[:-1] != scores[1:], [True]])
+        parted = parted[: len(n_given)]
         if goal.cost is not None:
             n_pairs = max(1, len(pairs.scores))
             charge = goal.cost.from_counts(found, n_true, n_given, n_pairs)
-        elif goal.of_given:
-            # A threshold that just met it would owe that to luck: it is one of many.
-            luck = np.sqrt(goal.share * (1 - goal.share) * n_given)
-            met = found >= goal.share * n_given + luck
-            charge = np.where(met, -n_given, np.inf)
         else:
-            charge = np.where(found >= goal.share * n_true, n_given, end - start + 1.0)
-        parted = np.concatenate([[True], scores[:-1] != scores[1:], [True]])
-        charge = np.where(parted[: len(charge)], charge, np.inf)
+            n = n_given if goal.of_given else np.full(len(n_given), n_true)
+            met = (lower_bound(found, n) >= goal.share) & (n > 0) & parted
+            if not met.any():
+                is_promised[group] = n_true == 0
+                met = _meet(found, n, goal)
+            charge = np.where(met, -n_given if goal.of_given else n_given, np.inf)
+        charge = np.where(parted, charge, np.inf)
         out[group] = below(scores, int(charge.argmin()))
-    return out
+    return Choice(out, is_promised)
+
+
+def _meet(found: Array, n: Array, goal: Goal) -> Bools:
+    """Return where a share is met on these rows, if it is not promised for others."""
+    luck = np.sqrt(goal.share * (1 - goal.share) * n) if goal.of_given else 0.0
+    # A threshold that just met it would owe that to luck: it is one of many.
+    return np.asarray(found >= goal.share * n + luck)
 
 
 def matching_threshold(scores: Lists, n_labels: float) -> float:

@@ -90,6 +90,10 @@ class CSDPP(GrowingClassifier):
         ones suit long streams of rows that have few of many labels.
     max_inverse_propensity : float, default=10.0
         Largest ``1 / p``; a few very rare labels would otherwise rule the regression.
+    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
+        Make scores probabilities, for ``predict_proba``: one row in eight is ranked
+        before it is learnt, and the last 1,024 of these say how often labels of some
+        score are true; see :class:`Calibrated`. Sets and rankings stay as they are.
     grow : bool, default=False
         Accept new labels and features in mid-stream: rows may have more columns than
         those before, and fewer. A label begins as one that no row had so far; features
@@ -109,6 +113,8 @@ class CSDPP(GrowingClassifier):
         What was learnt, a record of arrays that change from row to row: the online
         ``pca`` with its eigenvalues ``sigma``, ``picked``, which of the directions make
         the code, the ``regressor``, ``counts`` of the labels and more.
+    window_ : Window
+        Best labels of the rows that were ranked last; empty without ``calibrate``.
     basis_ : ndarray of shape (n_directions, n_labels)
         Orthonormal directions of the labels, strongest first; at most one more than
         there are components. With ``grow`` a faint part of them is not shown, that of
@@ -179,6 +185,7 @@ class CSDPP(GrowingClassifier):
         propensity: Any = None,
         label_weights: str = "recorded",
         max_inverse_propensity: float = 10.0,
+        calibrate: str | None = None,
         grow: bool = False,
         random_state: RandomState = 0,
     ) -> None:
@@ -197,6 +204,7 @@ class CSDPP(GrowingClassifier):
         self.propensity = propensity
         self.label_weights = label_weights
         self.max_inverse_propensity = max_inverse_propensity
+        self.calibrate = calibrate
         self.grow = grow
         self.random_state = random_state
 
@@ -234,6 +242,7 @@ class CSDPP(GrowingClassifier):
         self._boosts(n_labels)
         random = parallel.spawn_seeds(self.random_state, 1)
         self.state_ = begin(plan, self._penalty(), random)
+        self._begin_calibration()
         if self.grow:
             self.__dict__.pop("feature_names_in_", None)
 
@@ -248,14 +257,16 @@ class CSDPP(GrowingClassifier):
             self.state_ = grow(self.state_, old, new, self._penalty())
         self.n_features_in_, self.classes_ = n_features, np.arange(n_labels)
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
+    def _learn_rows(self, X: CSR, Y: CSR) -> None:
         self._progress_into(X, Y, np.empty((0, 0), np.bool_))
 
     def _progress(self, X: CSR, Y: CSR) -> Array:
         """Return the labels predicted for each row before it was learnt."""
-        predicted = np.empty(Y.shape, np.bool_)
-        self._progress_into(X, Y, predicted)
-        return predicted
+        found = []
+        for rows, labels in self._turns(X, Y):
+            found.append(np.empty(labels.shape, np.bool_))
+            self._progress_into(rows, labels, found[-1])
+        return np.concatenate(found)
 
     def _progress_into(self, X: CSR, Y: CSR, predicted: Array) -> None:
         self._check_plan()
@@ -370,6 +381,7 @@ class CSDPP(GrowingClassifier):
         self._check_plan()
 
     def _check_parameters(self) -> None:
+        self._check_calibrate()
         as_cost(self.cost)
         for name, known in (
             ("basis", BASES),

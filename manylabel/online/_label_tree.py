@@ -11,7 +11,7 @@ from sklearn.utils import check_scalar
 from manylabel import _validation
 from manylabel._kernels.label_tree import incremental
 from manylabel._kernels.ranking import UNSEEN
-from manylabel._typing import CSR, Array, Floats, MatrixLike
+from manylabel._typing import CSR, Array, Floats
 from manylabel.base import PAIRS_AT_ONCE, cut
 from manylabel.lists import by_column
 from manylabel.online._growing import GrowingClassifier
@@ -23,7 +23,6 @@ from manylabel.online._tree_state import (
     with_nodes,
     with_pairs,
 )
-from manylabel.sharing import reading
 
 MOST_PREDICTED = 64  # labels of a row
 LEAST_ODDS = -4.6  # log odds below which a label counts for nothing in a set: 1 %
@@ -67,6 +66,10 @@ class OnlineLabelTree(GrowingClassifier):
         None trusts the labels.
     max_inverse_propensity : float, default=10.0
         Largest ``1 / p``.
+    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
+        Make scores probabilities, for ``predict_proba``: one row in eight is ranked
+        before it is learnt, and the last 1,024 of these say how often labels of some
+        score are true; see :class:`Calibrated`. Sets and rankings stay as they are.
 
     Attributes
     ----------
@@ -78,15 +81,18 @@ class OnlineLabelTree(GrowingClassifier):
         What was learnt, a record of arrays that change from row to row: the tree as
         ``children`` and ``parent`` of each node and the ``leaf`` of each label, and a
         hash table of ``keys`` and ``blocks`` of weights.
+    window_ : Window
+        Best labels of the rows that were ranked last; empty without ``calibrate``.
 
     Notes
     -----
     Rows are brought to length 1. Features that were never learnt are ignored in
     prediction; a label that no row has had is not predicted and ranks last.
 
-    With a propensity, ``predict_proba`` is above 1/2 where the complete label is more
-    probable than not; other values are tilted. An inner node takes the weight of the
-    rarest label below it that the row has.
+    Without ``calibrate``, ``predict_proba`` is the product along the path of a label,
+    and scores are its log odds. With a propensity it is above 1/2 where the complete
+    label is more probable than not; other values are tilted. An inner node takes the
+    weight of the rarest label below it that the row has.
 
     References
     ----------
@@ -122,6 +128,7 @@ class OnlineLabelTree(GrowingClassifier):
         n_bits: int = 21,
         propensity: Any = None,
         max_inverse_propensity: float = 10.0,
+        calibrate: str | None = None,
     ) -> None:
         self.cost = cost
         self.arity = arity
@@ -130,33 +137,26 @@ class OnlineLabelTree(GrowingClassifier):
         self.n_bits = n_bits
         self.propensity = propensity
         self.max_inverse_propensity = max_inverse_propensity
+        self.calibrate = calibrate
 
     @property
     def n_seen_(self) -> int:
         """Rows learnt so far."""
         return int(self.state_.counters[incremental.N_SEEN])
 
-    @reading
-    def predict_proba(self, X: MatrixLike) -> Floats:
-        """Return how probable each label is: the product along its path.
+    def _has_own_probabilities(self) -> bool:
+        return True
 
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_labels)
-            Dense: for many labels use ``predict_topk``, whose scores are log odds.
-        """
-        p: Floats = expit(self.decision_function(X))
+    def _own_probabilities(self, X: CSR) -> Floats:
+        """Return the product along the path of each label."""
+        p: Floats = expit(self._scores(X))
         return p
 
     def _start(self, n_features: int, n_labels: int) -> None:
         self._check_room(n_features, n_labels)
         self._boosts(n_labels)
         self.state_ = begin(n_labels, self.arity)
+        self._begin_calibration()
         self.__dict__.pop("feature_names_in_", None)
 
     def _grow(self, n_features: int, n_labels: int) -> None:
@@ -169,7 +169,7 @@ class OnlineLabelTree(GrowingClassifier):
             self.classes_ = np.arange(n_labels)
         self.n_features_in_ = n_features
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
+    def _learn_rows(self, X: CSR, Y: CSR) -> None:
         self._check_arity()
         n_rows, row = X.shape[0], 0
         stream = incremental.Stream(X.indptr, X.indices, X.data, Y.indptr, Y.indices)
@@ -289,6 +289,7 @@ class OnlineLabelTree(GrowingClassifier):
         self._check_arity()
 
     def _check_parameters(self) -> None:
+        self._check_calibrate()
         counted(self.cost)
         for name, least, most in (
             ("arity", 2, MOST_ARITY),

@@ -3,9 +3,9 @@
 A value that is neither is spelt in parts, told apart by what follows the dot:
 
 =====================  =======================================================
-``name``               a number, str, bool, None, list of these, or an array
+``name``               a number, str, bool, None, list of these or of lists, or an array
 ``name.tuple``         a tuple, as a list
-``name.dict``          a dict of str to numbers, text, None, or dicts of these
+``name.dict``          a dict of str to numbers, text, None, or dicts, lists of these
 ``name.strings``       an array of str, as a list; ``name.dtype`` is O or U
 ``name.indptr`` ...    a ``csr_array``: also ``.indices``, ``.data``, ``.shape``
 ``name.class`` ...     an estimator: also ``.params.*`` and ``.state.*``
@@ -188,9 +188,9 @@ def _spell(name: str, value: Any) -> Flat:
         parts = {str(n): item for n, item in enumerate(value)}
         return flatten(_prefixed(name, {"many": type(value).__name__} | parts))
     if isinstance(value, list):
-        return {name: [_scalar(name, item) for item in value]}
+        return {name: _plain(name, value)}
     if isinstance(value, tuple):
-        return {f"{name}.tuple": [_scalar(name, item) for item in value]}
+        return {f"{name}.tuple": _plain(name, value)}
     if isinstance(value, dict):
         return {f"{name.removesuffix('.dict')}.dict": _plain(name, value)}
     if _is_ours(value):
@@ -219,7 +219,9 @@ def _scalar(name: str, value: Any) -> Any:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return a dict, of dicts or scalars, as JSON holds it."""
+    """Return a dict or a list, of these or of scalars, as JSON holds it."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(name, item) for item in value]
     if not isinstance(value, dict):
         return _scalar(name, value)
     for key in value:

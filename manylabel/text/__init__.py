@@ -4,6 +4,7 @@ from manylabel.text._card import Card
 from manylabel.text._default import QUALITIES, Choice, choose, choose_vectorizer
 from manylabel.text._explanation import Reason, TagExplanation
 from manylabel.text._items import PASSTHROUGH, Judged
+from manylabel.text._rules import Rules
 from manylabel.text._tagger import Tagger
 from manylabel.text._vectorizer import TextVectorizer
 
@@ -14,6 +15,7 @@ __all__ = [
     "Choice",
     "Judged",
     "Reason",
+    "Rules",
     "TagExplanation",
     "Tagger",
     "TextVectorizer",

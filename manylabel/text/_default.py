@@ -12,7 +12,10 @@ from manylabel.baselines import OneVsRest
 from manylabel.blend import Blend
 from manylabel.data import LabelSpace
 from manylabel.label_tree import LabelTree, parents_by_column
+from manylabel.model_selection import Calibrated, LeastCost
+from manylabel.model_selection.calibration import METHODS
 from manylabel.text._items import PASSTHROUGH, are_features
+from manylabel.text._rules import Rules
 from manylabel.text._vectorizer import TextVectorizer
 
 QUALITIES = ("fast", "balanced", "best")  # the quickest first
@@ -48,8 +51,9 @@ def choose(
         Labels.
     quality : {"fast", "balanced", "best"}, default="balanced"
         "fast" is a single label tree, learnt in little more than the time of reading.
-        "balanced" chooses on rows held out which labels are raised and given, which
-        takes twice as long, and has three trees where labels are many. "best" is a
+        "balanced" chooses on rows held out which labels are raised, and what scores
+        mean, so that it has probabilities; that takes twice as long, and for fewer than
+        5,000 rows five times. It has three trees where labels are many. "best" is a
         :class:`Blend` of learners of different kinds, and takes many times as long.
         Few rows get a single learner, whatever is asked for.
 
@@ -63,9 +67,9 @@ def choose(
     >>> choose(500, 2_000, 90).reason
     'OneVsRest, because 500 rows are too few to weigh several learners.'
     >>> choose(7_770, 60_000, 90).learner
-    LabelTree(C=0.5, cost='f1', tilt='auto')
+    LabelTree(C=0.5, calibrate='auto', cost='f1', tilt='auto')
     >>> choose(7_770, 60_000, 90, "best").learner
-    Blend()
+    Blend(calibrate='auto')
     """
     _validation.choice(quality, "quality", QUALITIES)
     if n_rows < FEWEST_ROWS and n_labels <= FEW_LABELS:
@@ -74,11 +78,11 @@ def choose(
         return Choice(OneVsRest(), f"OneVsRest, because {reason}.")
     if quality == "best":
         reason = "several learners are better than one, where there is time"
-        return Choice(Blend(), f"Blend, because {reason}.")
+        return Choice(Blend(calibrate="auto"), f"Blend, because {reason}.")
     tree = LabelTree(n_clusters=_most_clusters(n_features, n_labels))
     if quality == "fast":
         return Choice(tree, "LabelTree, because nothing as good is quicker.")
-    tree.set_params(tilt="auto", cost="f1")
+    tree.set_params(tilt="auto", cost="f1", calibrate="auto")
     if n_labels <= FEW_LABELS:
         reason = f"a classifier for each of {n_labels:,} labels is good and soon learnt"
         return Choice(tree.set_params(C=QUICK_C), f"LabelTree, because {reason}.")
@@ -110,6 +114,28 @@ def new_learner(given: Any, X: CSR, labels: LabelSpace, quality: str) -> Choice:
     if isinstance(parents, Mapping):
         learner.set_params(parents=parents_by_column(parents, labels))
     return Choice(learner, "")
+
+
+def calibrated(learner: Any, method: str | None) -> Any:
+    """Return a learner that will have probabilities, by such a method."""
+    if method is None:
+        return learner
+    if hasattr(learner, "calibrate"):
+        if learner.calibrate is None:
+            learner.set_params(calibrate=method)
+        return learner
+    propensity = getattr(learner, "propensity", None)
+    return Calibrated(learner, method=method, propensity=propensity)
+
+
+def check_decision(calibrate: Any, cost: Any, rules: Any) -> None:
+    """Raise TypeError or ValueError for what sets cannot be decided by."""
+    if calibrate is not None:
+        _validation.choice(calibrate, "calibrate", METHODS)
+    if cost is not None:
+        LeastCost(cost)
+    if not isinstance(rules, Rules | None):
+        raise TypeError(f"rules must be Rules or None. Got {rules!r:.60}.")
 
 
 def new_vectorizer(given: Any, items: Any, n_rows: int) -> Any:

@@ -39,6 +39,10 @@ class FastXML(ForestClassifier):
         ``"f1"``, ``"accuracy"``, ``"hamming"`` ...; see
         :func:`manylabel.losses.as_cost`. None, or fewer than 20 rows: the threshold is
         one half.
+    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
+        Make scores probabilities, for ``predict_proba``, by rows held out; see
+        :class:`Calibrated`. It takes about one more fit. Then ``predict`` gives the
+        sets of the least expected ``cost``, if one is named.
     warm_start : bool, default=False
         Let ``fit`` keep the trees there are and grow those that ``n_estimators`` asks
         for. With an integer ``random_state``, and the same data, that is the same
@@ -69,9 +73,14 @@ class FastXML(ForestClassifier):
         Labels of a larger mean are predicted; scores are means less this.
     seen_ : ndarray of shape (n_labels,)
         Whether a training row had the label. Others score 1 less than any other.
+    calibration_ : Curves
+        What scores mean; empty without ``calibrate``. See :class:`Calibrated`.
 
     Notes
     -----
+    Without ``calibrate``, ``predict_proba`` is the mean over the trees of the label's
+    frequency in the leaves, at most 1.
+
     The procedure and defaults, but for ``C``, are those of the authors' program: the
     sides are settled first, then one separator is fitted roughly. A node whose rows
     would all go one way becomes a leaf, whatever its size; with ``C = 1`` that is
@@ -102,6 +111,7 @@ class FastXML(ForestClassifier):
         intercept_scaling: float = 1.0,
         label_gain: Any = None,
         cost: Any = None,
+        calibrate: str | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
@@ -113,6 +123,7 @@ class FastXML(ForestClassifier):
         self.intercept_scaling = intercept_scaling
         self.label_gain = label_gain
         self.cost = cost
+        self.calibrate = calibrate
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -26,6 +26,7 @@ from manylabel.lists import Lists, by_column
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.holdout import FEWEST, hold_out
+from manylabel.model_selection.probable import CalibratedClassifier
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.trees._explanation import explain
 from manylabel.trees._grower import Plan, grow_tree
@@ -44,7 +45,7 @@ FEW_PAIRS = 1 << 16  # of rows and labels, for which it is not worth to count ho
 VALIDATION_TREES = 15  # that thresholds are chosen by; more choose the same
 
 
-class ForestClassifier(ExplainedClassifier):
+class ForestClassifier(CalibratedClassifier, ExplainedClassifier):
     """A forest of linear separators.
 
     A subclass has ``_weighting(Y)``, which says how labels and rows count.
@@ -103,32 +104,21 @@ class ForestClassifier(ExplainedClassifier):
             self.gain_ = weighting.score_gain
             plan = self._plan(rows, labels, weighting, mass / mass.mean())
             seeds = parallel.spawn_seeds(self.random_state, self.n_estimators)
-            with parallel.stage("trees", TREES):
+            share = self._training_share(len(mass))
+            with parallel.stage("trees", share * TREES):
                 grown = self._grown(plan, seeds[n_known:])
             self.forest_ = Forest.joined([*known, *grown])
-            with parallel.stage("validation"):
+            with parallel.stage("validation", share * (1 - TREES)):
                 self._finish(plan, seeds)
+            self._calibrate(rows, labels, None if sample_weight is None else mass)
         return self
 
-    def predict_proba(self, X: MatrixLike) -> Singles:
-        """Return how probable each label is, by the leaves alone.
+    def _has_own_probabilities(self) -> bool:
+        return True
 
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_labels)
-            The mean over the trees of the label's frequency, divided by its
-            propensity if the forest has one; at most 1. Dense: for many labels use
-            ``predict_topk``.
-        """
-        X = _validation.dense_rows(self._known_features(X), len(self.classes_))
-        tasks = ((chunk, self.inverse_propensity_, 0.0) for (chunk,) in self._chunks(X))
-        means = parallel.run(self._means, tasks, self.n_jobs)
-        return np.clip(np.concatenate(means), 0, 1)
+    def _own_probabilities(self, X: CSR) -> Singles:
+        """Return the mean share in the leaves, over the propensity; at most 1."""
+        return np.clip(self._means(X, self.inverse_propensity_, 0.0), 0, 1)
 
     @property
     def coef_(self) -> CSR:
@@ -272,11 +262,18 @@ class ForestClassifier(ExplainedClassifier):
     def _finish(self, plan: Plan, seeds: Array) -> None:
         """Choose, when the trees are grown, how means become scores."""
         self.threshold_ = LIKELY
-        parts = self._hold_out(plan, seeds) if self.cost is not None else None
+        parts = self._hold_out(plan, seeds) if self._seeks_threshold() else None
         if parts is not None:
             model, _, held = parts
             scores = model._listed(held.X, thresholds.DEPTH)
             self.threshold_ = self._best_threshold(scores, held.Y)
+
+    def _seeks_threshold(self) -> bool:
+        """Return whether one is chosen for the cost: probabilities need none."""
+        return self.cost is not None and self.calibrate is None
+
+    def _settled(self) -> dict[str, Any]:
+        return super()._settled() | {"cost": None, "warm_start": False}
 
     def _hold_out(self, plan: Plan, seeds: Array) -> tuple[Self, Plan, Plan] | None:
         """Return a smaller forest, the rows it was grown on, and a validation set.
@@ -338,6 +335,8 @@ class ForestClassifier(ExplainedClassifier):
         return self._listed(X, len(self.gain_), self.threshold_)
 
     def _labels(self, X: CSR) -> CSR:
+        if self.cost is not None and self.calibrate is not None:
+            return self._cheapest_sets(X, self.cost)
         found = self._listed_scores(X).above(0)
         ones = np.ones(len(found.labels), np.int64)  # a conversion would take longer
         return found._replace(values=ones).csr(len(self.classes_))
@@ -347,6 +346,7 @@ class ForestClassifier(ExplainedClassifier):
         return cut(X, ROWS_AT_ONCE)
 
     def _check_parameters(self) -> None:
+        self._check_calibrate()
         for name in ("n_estimators", "leaf_size", "labels_per_leaf"):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         if isinstance(self.C, str):

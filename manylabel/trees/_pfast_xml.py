@@ -40,6 +40,10 @@ class PfastXML(ForestClassifier):
         ``"f1"``, ``"accuracy"``, ``"hamming"`` ...; see
         :func:`manylabel.losses.as_cost`. None, or fewer than 20 rows: the threshold is
         one half.
+    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
+        Make scores probabilities, for ``predict_proba``, by rows held out; see
+        :class:`Calibrated`. It takes about one more fit. Then ``predict`` gives the
+        sets of the least expected ``cost``, if one is named.
     warm_start : bool, default=False
         Let ``fit`` keep the trees there are and grow those that ``n_estimators`` asks
         for. With an integer ``random_state``, and the same data, that is the same
@@ -70,9 +74,14 @@ class PfastXML(ForestClassifier):
         Labels of a larger mean are predicted; scores are means less this.
     seen_ : ndarray of shape (n_labels,)
         Whether a training row had the label. Others score 1 less than any other.
+    calibration_ : Curves
+        What scores mean; empty without ``calibrate``. See :class:`Calibrated`.
 
     Notes
     -----
+    Without ``calibrate``, ``predict_proba`` is the mean over the trees of the label's
+    frequency in the leaves, divided by its propensity, and at most 1.
+
     As in the authors' program, the DCG of a row is not divided by its ideal, so rows of
     many or rare labels weigh more.
 
@@ -100,6 +109,7 @@ class PfastXML(ForestClassifier):
         intercept_scaling: float = 1.0,
         propensity: Any = None,
         cost: Any = None,
+        calibrate: str | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
@@ -111,9 +121,13 @@ class PfastXML(ForestClassifier):
         self.intercept_scaling = intercept_scaling
         self.propensity = propensity
         self.cost = cost
+        self.calibrate = calibrate
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def _settled(self) -> dict[str, Any]:
+        return super()._settled() | {"propensity": 1 / self.inverse_propensity_}
 
     def _weighting(self, Y: CSR) -> Weighting:
         worth = self._inverse_propensities(Y)

@@ -85,6 +85,10 @@ class PfastreXML(PfastXML):
         validation set: ``"f1"``, ``"accuracy"``, ``"hamming"`` ...; see
         :func:`manylabel.losses.as_cost`. With None, or fewer than 20 rows, rows get as
         many labels as they are estimated to have, on average.
+    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
+        Make scores probabilities, for ``predict_proba``, by rows held out; see
+        :class:`Calibrated`. It takes about one more fit. Then ``predict`` gives the
+        sets of the least expected ``cost``, if one is named.
     warm_start : bool, default=False
         Let ``fit`` keep the trees there are and grow those that ``n_estimators`` asks
         for. With an integer ``random_state``, and the same data, that is the same
@@ -110,12 +114,14 @@ class PfastreXML(PfastXML):
         squared length, and the factor of each feature in rows and centroids.
     seen_ : ndarray of shape (n_labels,)
         Whether a training row had the label. Others rank last.
+    calibration_ : Curves
+        What scores mean; empty without ``calibrate``. See :class:`Calibrated`.
 
     Notes
     -----
-    Other attributes are those of :class:`PfastXML`. ``predict_proba`` is by the trees
-    alone. Nearness may outweigh them: a label on every training row need not be
-    predicted for all.
+    Other attributes are those of :class:`PfastXML`. Without ``calibrate``,
+    ``predict_proba`` is by the trees alone. Nearness may outweigh them: a label on
+    every training row need not be predicted for all.
 
     The default metric weighs frequent against rare labels: P@1 alone leads to values of
     alpha near 1 and gives rare labels up, PSP@1 alone to small ones and gives up the
@@ -162,6 +168,7 @@ class PfastreXML(PfastXML):
         centroids: str = "mean",
         n_ranked: int = 1000,
         cost: Any = None,
+        calibrate: str | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
@@ -174,6 +181,7 @@ class PfastreXML(PfastXML):
             intercept_scaling=intercept_scaling,
             propensity=propensity,
             cost=cost,
+            calibrate=calibrate,
             warm_start=warm_start,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -223,7 +231,7 @@ class PfastreXML(PfastXML):
     def _finish(self, plan: Plan, seeds: Array) -> None:
         """Learn the tail, then choose the weight of the trees, then the threshold."""
         self.tail_ = self._learn_tail(plan)
-        chooses = self.alpha == "auto" or self.cost is not None
+        chooses = self.alpha == "auto" or self._seeks_threshold()
         parts = self._hold_out(plan, seeds) if chooses else None
         if parts is None:
             model, held = self, plan.of(_tail_weight.sample(plan.X.shape[0], seeds[0]))
@@ -241,11 +249,14 @@ class PfastreXML(PfastXML):
                 trees, tail, held.Y, self.metric, worth
             )
         scores = _tail_weight.blended(trees, tail, self.alpha_)
-        if self.cost is None or parts is None:
+        if parts is None or not self._seeks_threshold():
             n_true = (held.Y @ worth).sum()
             self.threshold_ = thresholds.matching_threshold(scores, n_true)
         else:
             self.threshold_ = self._best_threshold(scores, held.Y)
+
+    def _settled(self) -> dict[str, Any]:
+        return super()._settled() | {"alpha": self.alpha_}
 
     def _learn_tail(self, plan: Plan) -> Tail:
         if self.tail == "cosine":

@@ -144,7 +144,7 @@ def test_a_wide_beam_is_an_exact_search(tilt, corpus):
 
 
 def test_saving_keeps_the_bits(corpus, tmp_path):
-    model = small(n_estimators=2, calibrate=True).fit(corpus.X, corpus.Y)
+    model = small(n_estimators=2, calibrate="auto").fit(corpus.X, corpus.Y)
     model.save(tmp_path / "model")
     again = load(tmp_path / "model")
     assert again.background == 50

@@ -51,7 +51,7 @@ def test_calibration_makes_scores_of_the_hinge_probabilities():
     new, labels, _ = draw(4000, 1)
     plain, calibrated = (
         LabelTree(calibrate=c, **CLUSTERS).fit(X, Y).predict_proba(new)
-        for c in (False, True)
+        for c in (None, "auto")
     )
     error = calibration_error(calibrated, labels)
     assert error < 0.02
@@ -62,7 +62,7 @@ def test_calibration_makes_scores_of_the_hinge_probabilities():
 def test_a_validation_set_moves_no_weight(corpus):
     plain, chosen = (
         LabelTree(n_clusters=4, leaf_labels=5, **options).fit(corpus.X, corpus.Y)
-        for options in ({}, {"calibrate": True, "cost": "f1", "tilt": "auto"})
+        for options in ({}, {"cost": "f1", "tilt": "auto"})
     )
     for one, other in zip(plain.nodes_, chosen.nodes_, strict=True):
         assert_array_equal(one, other)
@@ -72,7 +72,7 @@ def test_a_validation_set_moves_no_weight(corpus):
 def test_labels_that_only_the_rows_held_out_have_are_no_fault():
     """Rare labels in small clusters: some nodes have no row left to learn from."""
     corpus = make_corpus(n_rows=200, n_features=100, n_labels=100, random_state=0)
-    for options in ({"tilt": "auto"}, {"cost": "f1"}, {"calibrate": True}):
+    for options in ({"tilt": "auto"}, {"cost": "f1"}, {"calibrate": "auto"}):
         model = LabelTree(n_clusters=10, leaf_labels=3, **options)
         scores = model.fit(corpus.X, corpus.Y).decision_function(corpus.X)
         assert np.isfinite(scores).all()
@@ -170,8 +170,12 @@ def test_the_tilt_is_the_best_of_those_tried_on_rows_held_out(half_hidden, metri
 
 @pytest.mark.parametrize("n_rows", [1, 2, 19, 20, 21])
 def test_few_rows_are_enough(n_rows, corpus):
-    model = LabelTree(tilt="auto", cost="f1", calibrate=True, leaf_labels=3)
+    model = LabelTree(tilt="auto", cost="f1", calibrate="auto", leaf_labels=3)
     model.fit(corpus.X[:n_rows], corpus.Y[:n_rows])
-    assert n_rows >= 20 or model.threshold_ == 0.5
-    scores = model.decision_function(corpus.X[:50])
-    assert_array_equal(model.predict(corpus.X[:50]).toarray(), scores > 0)
+    assert np.isfinite(model.decision_function(corpus.X[:50])).all()
+    assert model.predict_proba(corpus.X[:50]).max() <= 1
+    assert model.predict(corpus.X[:50]).shape == (50, corpus.Y.shape[1])
+    plain = model.set_params(calibrate=None).fit(corpus.X[:n_rows], corpus.Y[:n_rows])
+    assert n_rows >= 20 or plain.threshold_ == 0.5
+    scores = plain.decision_function(corpus.X[:50])
+    assert_array_equal(plain.predict(corpus.X[:50]).toarray(), scores > 0)

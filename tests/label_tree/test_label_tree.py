@@ -211,7 +211,7 @@ def test_one_vs_rest_counts_as_much_as_all_other_trees(
 
 
 def test_threads_change_no_bit(corpus):
-    for options in ({}, {"leaf_labels": 400}, {"tilt": "auto", "calibrate": True}):
+    for options in ({}, {"leaf_labels": 400}, {"tilt": "auto", "calibrate": "auto"}):
         one, three = (
             small(n_jobs=n, **options).fit(corpus.X, corpus.Y) for n in (None, 3)
         )
@@ -223,7 +223,7 @@ def test_threads_change_no_bit(corpus):
 @pytest.mark.filterwarnings("ignore:.* did not converge")
 def test_saving_keeps_the_bits(corpus, tmp_path):
     model = small(
-        n_estimators=2, tilt="auto", cost="f1", calibrate=True, parents=[-1] * 40
+        n_estimators=2, tilt="auto", cost="f1", calibrate="auto", parents=[-1] * 40
     ).fit(corpus.X, corpus.Y)
     model.save(tmp_path / "model")
     again = load(tmp_path / "model")

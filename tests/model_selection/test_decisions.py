@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
@@ -92,3 +92,36 @@ def test_what_is_no_probability_is_refused(wrong):
 def test_a_function_of_two_vectors_is_refused():
     with pytest.raises(ValueError, match="cost must depend on counts"):
         LeastCost(lambda y, y_hat: 0.0)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["f1", "accuracy", "rank"]))
+@settings(max_examples=25)
+def test_known_numbers_of_labels_are_minded(seed, name):
+    """Against all sets and all outcomes, of labels that are not independent."""
+    rng = np.random.default_rng(seed)
+    n = 5
+    p, ratio, cost = rng.random(n), rng.random(4) * 2, losses.as_cost(name)
+    outcomes = np.array(list(product([0, 1], repeat=n)))
+    chance = np.prod(np.where(outcomes == 1, p, 1 - p), axis=1)
+    chance *= ratio[np.minimum(outcomes.sum(axis=1), 3)]
+
+    def charge(given_):
+        hits, true = (outcomes * given_).sum(1), outcomes.sum(1)
+        return (chance * cost.from_counts(hits, true, given_.sum(), n)).sum()
+
+    found = LeastCost(name, size_ratio=ratio).decide(p[None]).toarray()[0]
+    assert charge(found) <= min(map(charge, outcomes)) + 1e-9
+
+
+def test_rows_that_always_have_a_label_are_given_one():
+    sets = [
+        LeastCost("f1", size_ratio=ratio).decide([[0.1, 0.01]]).toarray().sum()
+        for ratio in (None, [0.0, 1.0])
+    ]
+    assert sets == [0, 1]
+
+
+@pytest.mark.parametrize("ratio", [[], [-1.0], [[1.0]], [np.nan]])
+def test_a_size_ratio_that_is_none_is_refused(ratio):
+    with pytest.raises(ValueError, match="size_ratio must be a row of finite numbers"):
+        LeastCost("f1", size_ratio=ratio)

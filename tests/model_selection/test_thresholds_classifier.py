@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -24,7 +25,15 @@ def columns(draw):
 def chosen(scores, Y, goal):
     Y = np.hstack([Y, np.ones_like(Y)])  # a label of no scores, which counts for none
     scores = sp.csr_array(np.hstack([scores, np.zeros_like(scores)]))
-    return choose(scores, sp.csr_array(Y), goal, per_label=True)[0]
+    return choose(scores, sp.csr_array(Y), goal, per_label=True).thresholds[0]
+
+
+def least_share(n_hits, n):
+    """Return the lower end of the interval, by another program."""
+    if not n:
+        return 0.0
+    test = scipy.stats.binomtest(int(n_hits), int(n))
+    return test.proportion_ci(confidence_level=0.9, method="wilson").low
 
 
 def every(scores):
@@ -40,8 +49,13 @@ def test_precision_is_met_by_as_many_labels_as_can_be(problem, share):
         need = share * n_given + np.sqrt(share * (1 - share) * n_given)
         return Y[scores > cut].sum() >= need
 
+    def is_promised(cut):
+        n_given = (scores > cut).sum()
+        return n_given and least_share(Y[scores > cut].sum(), n_given) >= share
+
     cut = chosen(scores, Y, Goal(None, share, of_given=True))
-    good = [c for c in [*every(scores), np.inf] if is_good(c)]
+    good = [c for c in every(scores) if is_promised(c)]
+    good = good or [c for c in [*every(scores), np.inf] if is_good(c)]
     assert (scores > cut).sum() == max((scores > c).sum() for c in good)
 
 
@@ -49,8 +63,10 @@ def test_precision_is_met_by_as_many_labels_as_can_be(problem, share):
 def test_recall_is_met_by_as_few_labels_as_can_be(problem, share):
     scores, Y = problem
     cut = chosen(scores, Y, Goal(None, share))
-    enough = [c for c in every(scores) if Y[scores > c].sum() >= share * Y.sum()]
-    enough += [np.inf] * int(Y.sum() == 0)
+    n_true, cuts = Y.sum(), every(scores)
+    enough = [c for c in cuts if least_share(Y[scores > c].sum(), n_true) >= share]
+    enough = enough or [c for c in cuts if Y[scores > c].sum() >= share * n_true]
+    enough += [np.inf] * int(n_true == 0)
     assert (scores > cut).sum() == min((scores > c).sum() for c in enough)
 
 
@@ -79,6 +95,50 @@ def test_precision_comes_near_on_new_rows():
     )
     given_, Y = model.predict(corpus.X[2000:]), corpus.Y[2000:]
     assert given_.multiply(Y).sum() / given_.sum() == pytest.approx(0.7, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("goal", "message"),
+    [
+        ({"min_precision": 1.0}, "min_precision=1 cannot be promised by 300 rows"),
+        ({"min_recall": 1.0}, "min_recall=1 cannot be promised by 300 rows"),
+        (
+            {"min_precision": 0.99, "per_label": True},
+            "min_precision=0.99 cannot be promised for [0-9]+ of 20 labels by 300",
+        ),
+    ],
+)
+def test_a_goal_that_cannot_be_promised_warns(goal, message, corpus):
+    with pytest.warns(UserWarning, match=message):
+        model = Thresholds(OneVsRest(), **goal).fit(corpus.X, corpus.Y)
+    assert not model.promised_.all()
+
+
+@pytest.mark.slow
+def test_promises_hold_nineteen_times_of_twenty():
+    kept = []
+    for seed in range(60):
+        corpus = make_corpus(n_rows=3000, n_labels=10, random_state=seed)
+        learner = OneVsRest().fit(corpus.X[:500], corpus.Y[:500])
+        model = Thresholds(learner, min_precision=0.6)
+        model.choose(learner, corpus.X[500:1000], corpus.Y[500:1000])
+        given_, Y = model.predict(corpus.X[1000:]), corpus.Y[1000:]
+        if model.promised_.all():
+            kept.append(given_.multiply(Y).sum() / given_.sum() >= 0.6)
+    assert len(kept) > 20
+    assert np.mean(kept) > 0.85  # the best of many thresholds owes some to luck
+
+
+def test_scores_stay_those_of_the_learner(corpus):
+    model = Thresholds(OneVsRest()).fit(corpus.X, corpus.Y)
+    own = OneVsRest().fit(corpus.X, corpus.Y)
+    assert_array_equal(
+        model.decision_function(corpus.X), own.decision_function(corpus.X)
+    )
+    best, theirs = (each.predict_topk(corpus.X, 3) for each in (model, own))
+    assert_array_equal(best.data, theirs.data)
+    above = own.decision_function(corpus.X) > model.thresholds_
+    assert_array_equal(model.predict(corpus.X).toarray(), above)
 
 
 def test_labels_have_their_own_thresholds_if_asked(corpus):

@@ -25,7 +25,7 @@ def test_fast_is_one_tree(n_labels):
 )
 def test_balanced_is_the_default_and_chooses_on_rows_held_out(n_labels, settings):
     learner, reason = ml.choose(2000, 100, n_labels)
-    expected = ml.LabelTree(tilt="auto", cost="f1", **settings)
+    expected = ml.LabelTree(tilt="auto", cost="f1", calibrate="auto", **settings)
     assert learner.get_params() == expected.get_params()
     assert f"{n_labels:,} labels" in reason
     assert ml.choose(2000, 100, n_labels, "balanced").reason == reason
@@ -35,7 +35,7 @@ def test_balanced_is_the_default_and_chooses_on_rows_held_out(n_labels, settings
 def test_best_is_a_blend_at_any_size(size):
     n_rows, n_labels = size
     learner, reason = ml.choose(n_rows, 10**6, n_labels, "best")
-    assert learner.get_params() == ml.Blend().get_params()
+    assert learner.get_params() == ml.Blend(calibrate="auto").get_params()
     assert reason.startswith("Blend, because several learners")
 
 

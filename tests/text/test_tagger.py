@@ -316,7 +316,8 @@ def test_thresholds_give_sets_and_leave_the_ranking(rows):
     given = [sorted(name for name, _ in tags) for tags in model.tag_many(rows, k=None)]
     assert given == [sorted(names) for names in model.predict(rows)]
     inner = model.learner_.estimator_
-    model.choose_thresholds(rows, min_recall=1.0)  # replaces the first
+    with pytest.warns(UserWarning, match="min_recall=1 cannot be promised by 60 rows"):
+        model.choose_thresholds(rows, min_recall=1.0)  # replaces the first
     assert model.learner_.estimator_ is inner
     assert {"a", "b", "c", "d"} == {
         name for names in model.predict(rows) for name in names

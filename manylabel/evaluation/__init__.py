@@ -1,8 +1,9 @@
 """Judging predictions: batch evaluation, streams, and their reports."""
 
-from manylabel.evaluation.batch import Evaluation, evaluate
+from manylabel.evaluation.batch import Evaluation
 from manylabel.evaluation.bootstrap import RowwiseEvaluation
 from manylabel.evaluation.comparison import Comparison, Difference, compare
+from manylabel.evaluation.judgement import evaluate
 from manylabel.evaluation.label_figures import LabelFigures
 from manylabel.evaluation.plots import plot_runs
 from manylabel.evaluation.progressive import progressive

@@ -40,6 +40,7 @@ from .evaluation import evaluate as evaluate
 from .evaluation import plot_tree as plot_tree
 from .evaluation import progressive as progressive
 from .evaluation import regret as regret
+from .evaluation import write_report_html as write_report_html
 from .evaluation import write_tree_html as write_tree_html
 from .label_tree import LabelTree as LabelTree
 from .model_selection import Calibrated as Calibrated

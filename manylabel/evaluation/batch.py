@@ -61,8 +61,9 @@ class Evaluation:
             self._ranking += [kind(at, propensity) for kind in SCORED for at in depths]
         self._sets: list[Metric] = [*map(MeanCost, costs), MicroF1(), MacroF1()]
         refuse_repeated([metric.key for metric in self._sets])
+        laws = [None] if propensity is None else [None, propensity]
         self._probable: list[Metric] = [
-            CalibrationErrorAtK(at, propensity) for at in depths
+            CalibrationErrorAtK(at, law) for law in laws for at in depths
         ]
         self._given: tuple[bool, bool, bool] | None = None
 

@@ -15,7 +15,7 @@ HEAD = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; style-src 'unsafe-inline'{allowed}">
+ content="default-src 'none'; base-uri 'none'; style-src 'unsafe-inline'{allowed}">
 <title>{title}</title>
 <style>
 {style}</style>

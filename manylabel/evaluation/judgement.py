@@ -45,7 +45,7 @@ def evaluate(
         0/1 predictions, for the set metrics beside the ranking ones.
     proba : array or sparse array or None, default=None
         Probabilities of the labels, 0 where a sparse one has none: adds the calibration
-        error ECE@k, with propensities that of true labels, not of recorded ones.
+        error ECE@k and, with propensities, PSECE@k: of recorded and of true labels.
     costs : tuple of costs, default=("hamming", "f1", "accuracy", "rank", "subset")
         What 0/1 predictions are charged; see :func:`manylabel.losses.as_cost`.
     n_resamples : int, default=0
@@ -59,9 +59,9 @@ def evaluate(
     Report
         Fractions by name: ``P@k``, ``nDCG@k``, ``recall@k``, ``F1@k``, ``coverage@k``,
         ``macro-P@k``, ``macro-R@k``, ``macro-F1@k``, with propensities ``PSP@k`` and
-        ``PSnDCG@k``, with probabilities ``ECE@k``, and for 0/1 predictions the name of
-        each cost, ``micro-F1`` and ``macro-F1``. Figures over labels and ECE@k have no
-        intervals.
+        ``PSnDCG@k``, with probabilities ``ECE@k`` and ``PSECE@k``, and for 0/1
+        predictions the name of each cost, ``micro-F1`` and ``macro-F1``. Figures over
+        labels and calibration errors have no intervals.
 
     Examples
     --------

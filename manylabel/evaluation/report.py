@@ -1,5 +1,6 @@
 """What an evaluation found: figures by name, each with its meaning."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from math import isnan
 from typing import Any, NamedTuple, Self
@@ -7,6 +8,7 @@ from typing import Any, NamedTuple, Self
 from manylabel.metrics import CalibrationErrorAtK, Metric
 from manylabel.metrics.calibration import Bin
 
+DEPTH = re.compile(r"\b(the|at|of) \d+\b")
 MORE, LESS = "more", "less"  # which is better
 Interval = tuple[float, float]
 
@@ -29,11 +31,11 @@ class Report(Mapping[str, float]):
     ----------
     figures : mapping of str to Figure
         The figures, in the order in which they are shown.
-    reliability : tuple of Bin, default=()
-        If probabilities were judged: the labels that were ranked best, to the largest
-        depth, in bins of probability (``low``, ``high``), with the mean probability
-        (``proba``), the share that is true (``share``) and how many there are
-        (``n_pairs``).
+    reliability : mapping of str to tuple of Bin or None, default=None
+        If probabilities were judged, by the name of the calibration error, ``ECE@k`` or
+        ``PSECE@k`` of the last k: the labels that were ranked best in bins of
+        probability (``low``, ``high``), with the mean probability (``proba``), the
+        share that is recorded or true (``share``) and how many there are (``n_pairs``).
 
     Examples
     --------
@@ -62,24 +64,26 @@ class Report(Mapping[str, float]):
     """
 
     def __init__(
-        self, figures: Mapping[str, Figure], reliability: tuple[Bin, ...] = ()
+        self,
+        figures: Mapping[str, Figure],
+        reliability: Mapping[str, tuple[Bin, ...]] | None = None,
     ) -> None:
         self._figures = dict(figures)
-        self.reliability = reliability
+        self.reliability = dict(reliability or {})
 
     @classmethod
     def of(
         cls, metrics: Iterable[Metric], intervals: Mapping[str, Interval] | None = None
     ) -> Self:
         """Return the report of what ``metrics`` have accumulated."""
-        found: dict[str, Figure] = {}
-        reliability: tuple[Bin, ...] = ()
-        known = intervals or {}
-        for m in metrics:
-            found[m.key] = Figure(m.value, m.meaning, m.is_loss, known.get(m.key))
-            if isinstance(m, CalibrationErrorAtK):
-                reliability = m.reliability
-        return cls(found, reliability)
+        metrics, known = list(metrics), intervals or {}
+        found = {
+            m.key: Figure(m.value, m.meaning, m.is_loss, known.get(m.key))
+            for m in metrics
+        }
+        errors = [m for m in metrics if isinstance(m, CalibrationErrorAtK)]
+        last = {m.key.partition("@")[0]: m for m in errors}
+        return cls(found, {m.key: m.reliability for m in last.values()})
 
     def __getitem__(self, key: str) -> float:
         return self._figure(key).value
@@ -94,6 +98,15 @@ class Report(Mapping[str, float]):
         """Return one sentence that says what the figure is."""
         return self._figure(key).meaning
 
+    def meanings(self) -> dict[str, str]:
+        """Return one sentence for each kind of figure, whatever the depth."""
+        found = {}
+        for key in self:
+            symbol, at, _ = key.partition("@")
+            sentence = DEPTH.sub(r"\1 k", self.meaning(key))
+            found[f"{symbol}@k" if at else symbol] = sentence
+        return found
+
     def is_loss(self, key: str) -> bool:
         """Tell whether less is better."""
         return self._figure(key).is_loss
@@ -101,7 +114,8 @@ class Report(Mapping[str, float]):
     def interval(self, key: str) -> Interval | None:
         """Return the bounds that hold 95 % of the figure on rows drawn again, or None.
 
-        Figures over labels and ECE@k have none, nor has any unless rows were drawn.
+        Figures over labels and calibration errors have none, nor has any unless rows
+        were drawn.
         """
         return self._figure(key).interval
 
@@ -120,10 +134,13 @@ class Report(Mapping[str, float]):
             "figures": self.to_dict(),
             "better": {key: LESS if self.is_loss(key) else MORE for key in self},
             "intervals": {key: list(it) for key, it in known.items() if it},
-            "reliability": [
-                {name: _plain(value) for name, value in each._asdict().items()}
-                for each in self.reliability
-            ],
+            "reliability": {
+                key: [
+                    {name: _plain(value) for name, value in each._asdict().items()}
+                    for each in bins
+                ]
+                for key, bins in self.reliability.items()
+            },
         }
 
     def __repr__(self) -> str:

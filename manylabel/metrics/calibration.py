@@ -27,8 +27,8 @@ class Bin(NamedTuple):
     proba : float
         Their mean; NaN if there are none.
     share : float
-        The share that is true, NaN if there are none. With propensities, the unbiased
-        estimate of it, which can exceed 1.
+        The share that is recorded, NaN if there are none. With propensities, an
+        unbiased estimate of the share that is true, which can exceed 1.
     n_pairs : int
         How many there are.
     """
@@ -86,7 +86,8 @@ class CalibrationErrorAtK(RankingMetric, LabelMetric):
     ----------
     propensity : Propensity, array of shape (n_labels,), float or None, default=None
         Probability that a true label is recorded. A recorded one then counts
-        1 / propensity, which makes the share of a bin unbiased for that of true labels.
+        1 / propensity, which makes the share of a bin unbiased for that of true labels,
+        and the name is PSECE@k.
 
     Attributes
     ----------
@@ -110,13 +111,26 @@ class CalibrationErrorAtK(RankingMetric, LabelMetric):
     symbol = "ECE"
     sentence = (
         "Loss: distance between the probability of the {k} best-ranked labels and the "
-        "share of them that is true, mean over ten bins of probability."
+        "share of them that is recorded, mean over ten bins of probability."
     )
     is_loss = True
 
     def __init__(self, k: int = 5, propensity: Any = None) -> None:
         super().__init__(k)
         self.propensity = propensity
+
+    @property
+    def key(self) -> str:
+        """The name in a report, ``ECE@5`` or ``PSECE@5``."""
+        return super().key if self.propensity is None else f"PS{super().key}"
+
+    @property
+    def meaning(self) -> str:
+        """One sentence for people who do not know the name."""
+        if self.propensity is None:
+            return super().meaning
+        true = "is true, each recorded label counted 1 / propensity"
+        return super().meaning.replace("is recorded", true)
 
     def update(
         self, Y: MatrixLike, scores: MatrixLike, proba: MatrixLike | None = None
@@ -142,7 +156,8 @@ class CalibrationErrorAtK(RankingMetric, LabelMetric):
     def _terms(self, view: Probable) -> Array:
         is_given = view.columns[:, : self.k] >= 0
         proba = view.proba[:, : self.k][is_given]
-        worth = view.gains[:, : self.k][is_given]
+        gains = view.hits if self.propensity is None else view.gains
+        worth = gains[:, : self.k][is_given].astype(float)
         place = np.minimum((proba * N_BINS).astype(np.int64), N_BINS - 1)
         return np.stack(
             [
@@ -177,7 +192,7 @@ def calibration_error_at_k(
     Returns
     -------
     float
-        A loss in [0, 1]; with propensities it can exceed 1.
+        A loss in [0, 1]; with propensities, PSECE@k, which can exceed 1.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """The items of a tagger, texts or rows of features, and the names of their labels."""
 
 from collections.abc import Iterable, Mapping
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from manylabel import _validation, parallel
 from manylabel._typing import CSR
 from manylabel.data import Dataset, LabelSpace
+from manylabel.model_selection import Thresholds
 
 PASSTHROUGH = "passthrough"  # in place of a vectorizer: rows of features
 VECTORISING = 0.05  # of the time of a fit, about
@@ -74,12 +76,44 @@ class Labelled(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """The labels of some rows beside the predictions; labels never learnt come last."""
+    """The labels of some rows beside the predictions; labels never learnt come last.
+
+    ``proba`` has the probabilities of the labels that have scores, if the model tells.
+    """
 
     space: LabelSpace
     Y: CSR
     scores: CSR
     sets: CSR
+    proba: CSR | None = None
+
+    @classmethod
+    def of(cls, labelled: Labelled, learner: Any, X: CSR, k: int) -> "Judged":
+        """Return what a learner says of rows, beside their labels."""
+        space, Y = labelled
+        check_count(Y.shape[0], X.shape[0])
+        given = learner.predict_topk(X, k), learner.predict(X)
+        scores, sets = (_validation.widened(each, len(space)) for each in given)
+        proba = list_probabilities(learner, X, k)
+        if proba is not None:
+            proba = _validation.widened(proba, len(space))
+        return cls(space, Y, scores, sets, proba)
+
+
+def list_probabilities(learner: Any, X: CSR, k: int) -> CSR | None:
+    """Return the probabilities of the ``k`` best labels, None if a learner has none.
+
+    Thresholds around a learner do not change them.
+    """
+    learner = learner.estimator_ if isinstance(learner, Thresholds) else learner
+    is_asked = "proba" in signature(learner.predict_topk).parameters
+    if not is_asked or not hasattr(learner, "predict_proba"):
+        return None
+    try:
+        found: CSR = learner.predict_topk(X, k, proba=True)
+    except AttributeError:  # NotFittedError is one: nothing was calibrated
+        return None
+    return found
 
 
 def check_names(tags: Any) -> list[list[str]]:

@@ -240,7 +240,19 @@ def test_a_report_tells_other_programs_which_way_is_better():
     }
     assert {found["better"][key] for key in ("ECE@1", "hamming", "f1")} == {"less"}
     assert found["intervals"]["P@1"] == list(report.interval("P@1"))
-    assert sum(each["n_pairs"] for each in found["reliability"]) == 5 * len(Y)
+    (bins,) = found["reliability"].values()
+    assert list(found["reliability"]) == ["ECE@5"]
+    assert sum(each["n_pairs"] for each in bins) == 5 * len(Y)
+
+
+def test_probabilities_are_judged_by_recorded_and_by_true_labels():
+    Y, scores, _ = problem()
+    report = evaluate(Y, scores, k=(1, 3), proba=scores, propensity=0.5)
+    assert list(report.reliability) == ["ECE@3", "PSECE@3"]
+    error = metrics.calibration_error_at_k
+    assert report["ECE@1"] == error(Y, scores, 1)
+    assert report["PSECE@1"] == error(Y, scores, 1, propensity=0.5)
+    assert evaluate(Y, scores, proba=scores).keys().isdisjoint({"PSECE@1"})
 
 
 @settings(max_examples=10)

@@ -116,5 +116,7 @@ def test_another_propensity_is_not_merged():
     left, right = (
         CalibrationErrorAtK(2, p).update(Y, scores, proba) for p in (0.5, 0.6)
     )
-    with pytest.raises(ValueError, match="ECE@2 can be merged only with its own kind"):
+    with pytest.raises(
+        ValueError, match="PSECE@2 can be merged only with"
+    ):
         left.merge(right)

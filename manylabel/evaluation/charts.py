@@ -6,7 +6,7 @@ from math import isnan, sqrt
 from manylabel.evaluation.label_figures import Band
 from manylabel.metrics.calibration import Bin
 
-STYLE = """svg { display: block; width: 100%; max-width: 30rem; height: auto;
+STYLE = """svg { display: block; width: 100%; max-width: 27rem; height: auto;
  font: 12px system-ui, sans-serif }
 svg text { fill: var(--ink) }
 svg .axis { stroke: var(--line); fill: none }
@@ -16,7 +16,7 @@ svg .dot { fill: var(--plus) }
 svg .first { fill: var(--plus) }
 svg .second { fill: var(--minus) }
 """
-SIDE, LEFT, TOP = 280, 46, 10  # of the square of a reliability diagram
+SIDE, LEFT, TOP = 280, 62, 10  # of the square of a reliability diagram
 SMALLEST, LARGEST = 3.0, 9.0  # dots
 LENGTH, NAMED, STEP = 150, 116, 50  # bars: their length, room for names, a band
 

@@ -44,7 +44,8 @@ caption { text-align: left; color: var(--grey); padding: 0 0 .4rem }
 th, td { text-align: left; vertical-align: top; padding: .3rem .7rem .3rem 0;
  border-bottom: 1px solid var(--line) }
 th { font-weight: 600 }
-tbody th { font-weight: inherit }
+thead th { overflow-wrap: normal }
+tbody th { font-weight: inherit; min-width: 7.5rem }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 """
 

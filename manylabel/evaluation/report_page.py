@@ -20,10 +20,14 @@ from manylabel.losses.ranked import Ranked
 
 STYLE = """main { max-width: 62rem; margin: auto }
 h2 { font-size: 1.15rem; margin: 2rem 0 .4rem }
+h3 { font-size: 1rem; margin: 1rem 0 .4rem }
+.pair { display: flex; flex-wrap: wrap; gap: .5rem 2rem }
+.pair svg { flex: 1 1 18rem }
+.pair .wide { flex: 0 1 auto; max-width: 100% }
 .cards { display: flex; flex-wrap: wrap; gap: .7rem; margin: 1rem 0; padding: 0;
  list-style: none }
 .cards li { background: var(--faint); border-radius: .5rem; padding: .6rem .9rem;
- min-width: 8.5rem }
+ box-sizing: border-box; flex: 1 1 8.5rem; max-width: 12rem }
 .cards b { display: block; font-size: 1.5rem; font-variant-numeric: tabular-nums }
 .cards span { display: block }
 blockquote { margin: .3rem 0; padding: .1rem 0 .1rem .8rem;

@@ -14,7 +14,7 @@ from manylabel.evaluation.report import Report
 from manylabel.explanation import Names, named
 
 MOST_LABELS = 2000  # lines of the table of labels, so that a browser sorts it at once
-MOST_PAIRS = 50
+MOST_PAIRS = 30
 MOST_LETTERS = 400  # of a text
 MOST_NAMED = 12  # labels of a row
 HEADLINES = ("P@1", "nDCG", "PSP", "micro-F1", "macro-F1", "ECE")
@@ -38,18 +38,22 @@ def show_figures(report: Report) -> Iterator[str]:
     yield "<h2>All figures</h2>\n"
     for losses in (False, True):
         keys = report.keys_of(losses=losses)
+        depths = list(dict.fromkeys(key.partition("@")[2] for key in keys))
+        names = dict.fromkeys(key.partition("@")[0] for key in keys)
         rows = (
-            [isolate(key), _percent(report[key]), _interval(report, key)]
-            for key in keys
+            [isolate(name), *(_figure(report, name, depth) for depth in depths)]
+            for name in names
         )
         if keys:
             kind = "Losses" if losses else "Scores"
             caption = f"{kind}, in percent: {_way(losses)}"
-            yield from lay_table(caption, ["figure", "value", "95 % interval"], rows)
+            head = [f"@{depth}" if depth else "sets" for depth in depths]
+            yield from lay_table(caption, ["figure", *head], rows)
     yield (
-        '<p class="grey">An interval holds 95 % of a figure when the rows are drawn '
-        "again, as many, with replacement. Figures over labels and the calibration "
-        "error have none.</p>\n"
+        '<p class="grey">Below a figure stands the interval that holds 95 % of it when '
+        "the rows are drawn again, as many, with replacement. Figures over labels and "
+        "calibration errors have none. @k is of the k best-ranked labels; sets are the "
+        "labels that are given.</p>\n"
     )
 
 
@@ -65,6 +69,7 @@ def show_reliability(report: Report) -> Iterator[str]:
     for key, bins in report.reliability.items():
         what = "true" if key.startswith("PS") else "recorded"
         yield f"<h3>{isolate(key)} {_percent(report[key])} %: {what} labels</h3>\n"
+        yield '<div class="pair">'
         yield from charts.draw_reliability(bins, what)
         rows = (
             [
@@ -75,6 +80,7 @@ def show_reliability(report: Report) -> Iterator[str]:
         )
         head = ["probability, percent", "mean", f"share {what}", "predictions"]
         yield from lay_table("The best-ranked labels by probability", head, rows)
+        yield "</div>\n"
 
 
 def show_bands(found: Examination, counts: Ints | None) -> Iterator[str]:
@@ -85,6 +91,7 @@ def show_bands(found: Examination, counts: Ints | None) -> Iterator[str]:
     where = "the rows judged by" if counts is None else "the training rows"
     yield "<h2>Rare and frequent labels</h2>\n"
     yield f'<p class="grey">Labels by how often they are in {where}.</p>\n'
+    yield '<div class="pair">'
     yield from charts.draw_bands(bands)
     rows = (
         [
@@ -97,6 +104,7 @@ def show_bands(found: Examination, counts: Ints | None) -> Iterator[str]:
     head = ["rows of a label", "labels", "recorded", "given", "precision", "recall"]
     head.append(f"found@{found.labels.k}")
     yield from lay_table("The sets of labels given, in percent", head, rows)
+    yield "</div>\n"
 
 
 def show_labels(found: Examination, names: Names, table: str | None) -> Iterator[str]:
@@ -188,6 +196,15 @@ def _shorten(text: str) -> str:
 
 def _way(losses: bool) -> str:
     return "less is better" if losses else "more is better"
+
+
+def _figure(report: Report, name: str, depth: str) -> str:
+    key = f"{name}@{depth}" if depth else name
+    if key not in report:
+        return ""
+    interval = _interval(report, key)
+    below = f'<br><small class="grey">{interval}</small>' if interval else ""
+    return f"{_percent(report[key])}{below}"
 
 
 def _interval(report: Report, key: str) -> str:

@@ -335,7 +335,8 @@ class Tagger(Judging, Saved, BaseEstimator):  # type: ignore[misc]
     @property
     def ranker_(self) -> Any:
         """The learner without thresholds around it."""
-        return getattr(self.learner_, "estimator_", self.learner_)
+        learner = self.learner_
+        return learner.estimator_ if isinstance(learner, Thresholds) else learner
 
     @property
     def reads_texts_(self) -> bool:

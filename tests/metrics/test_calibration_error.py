@@ -116,7 +116,5 @@ def test_another_propensity_is_not_merged():
     left, right = (
         CalibrationErrorAtK(2, p).update(Y, scores, proba) for p in (0.5, 0.6)
     )
-    with pytest.raises(
-        ValueError, match="PSECE@2 can be merged only with"
-    ):
+    with pytest.raises(ValueError, match="PSECE@2 can be merged only with"):
         left.merge(right)

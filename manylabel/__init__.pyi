@@ -47,6 +47,7 @@ from .model_selection import Calibrated as Calibrated
 from .model_selection import LeastCost as LeastCost
 from .model_selection import MacroAtK as MacroAtK
 from .model_selection import Thresholds as Thresholds
+from .model_selection import scorers as scorers
 from .model_selection import stratified_split as stratified_split
 from .online import CSDPP as CSDPP
 from .online import OnlineBinaryRelevance as OnlineBinaryRelevance

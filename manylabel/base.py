@@ -161,6 +161,9 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
             delattr(self, name)
         self.classes_ = np.arange(labels.shape[1])
         self.sparse_output_ = bool(sp.issparse(Y))
+        # Not saved: for scorers, which see a learner soon after its training rows.
+        counts = np.bincount(labels.indices, minlength=labels.shape[1])
+        self._label_counts = counts, labels.shape[0]
         return checked, labels
 
     def _begin_weighted_fit(
@@ -212,11 +215,14 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
 class BatchClassifier(MultiLabelClassifier):
     """Learns all rows at once.
 
-    A subclass has ``_learn(X, Y)`` of checked rows, and ``_check_parameters`` if it has
-    parameters to check. What goes wrong leaves the learner as it was.
+    A subclass has ``_learn(X, Y)`` of checked rows, says why these count alike
+    (``_unweighted``), and has ``_check_parameters`` if it has parameters to check. What
+    goes wrong leaves the learner as it was.
     """
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
+    _unweighted = "all rows count alike"
+
+    def fit(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> Self:
         """Forget what was learnt, then learn the rows.
 
         Parameters
@@ -225,6 +231,9 @@ class BatchClassifier(MultiLabelClassifier):
             Features.
         Y : array or sparse array of shape (n_rows, n_labels)
             Labels, 0/1.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            How much each row counts: a row of weight 2 as two of them, one of weight 0
+            as if it were not there. Learners that cannot weigh rows refuse it.
 
         Returns
         -------
@@ -233,13 +242,35 @@ class BatchClassifier(MultiLabelClassifier):
         """
         self._check_parameters()
         with self._undo_on_error():
-            self._learn(*self._begin_fit(X, Y))
+            self._learn_rows(X, Y, sample_weight)
         return self
+
+    def _learn_rows(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any) -> None:
+        """Check rows and learn them; what was learnt is forgotten."""
+        if sample_weight is not None:
+            raise ValueError(
+                f"sample_weight must be None for {type(self).__name__}: "
+                f"{self._unweighted}. Got weights."
+            )
+        self._learn(*self._begin_fit(X, Y))
 
     def _check_parameters(self) -> None:
         """Refuse parameters out of range."""
 
     def _learn(self, X: CSR, Y: CSR) -> None:
+        raise NotImplementedError
+
+
+class WeighingClassifier(BatchClassifier):
+    """Learns all rows at once, each of its own weight.
+
+    A subclass has ``_weigh(X, Y, weight)`` of checked rows in place of ``_learn``.
+    """
+
+    def _learn_rows(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any) -> None:
+        self._weigh(*self._begin_weighted_fit(X, Y, sample_weight))
+
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
         raise NotImplementedError
 
 

@@ -2,7 +2,7 @@
 
 import warnings
 from numbers import Integral
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.linear import svm
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
-from manylabel.base import MultiLabelClassifier
+from manylabel.base import WeighingClassifier
 from manylabel.persistence.records import Field, Finite, Matrix
 from manylabel.solvers import linear
 from manylabel.solvers.lanes import Fitted
@@ -28,7 +28,7 @@ def _gives_probabilities(model: "OneVsRest") -> bool:
     return model.loss == "log_loss"
 
 
-class OneVsRest(MultiLabelClassifier):
+class OneVsRest(WeighingClassifier):
     """Binary relevance: an L2-regularised linear classifier per label.
 
     An SVM of squared hinge loss or a logistic regression, solved by dual coordinate
@@ -81,8 +81,9 @@ class OneVsRest(MultiLabelClassifier):
 
     Notes
     -----
-    Starting every label from the solution of a label without positives was tried: it
-    saves no pass, so all labels start from zero.
+    The weight of a row is a factor of its ``C``: all weights twice as large are ``C``
+    twice as large. Starting every label from the solution of a label without positives
+    was tried: it saves no pass, so all labels start from zero.
 
     With ``propensity``, the 0/1 loss on recorded labels has, but for a constant, the
     expectation of that on complete labels ([3]_, Lemma 1, for labels that are lost and
@@ -138,30 +139,6 @@ class OneVsRest(MultiLabelClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> Self:
-        """Forget what was learnt, then learn the rows.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        Y : array or sparse array of shape (n_rows, n_labels)
-            Labels, 0/1.
-        sample_weight : array of shape (n_rows,) or None, default=None
-            Factor of ``C`` for each row: a row of weight 2 counts as two, one of weight
-            0 is as if it were not there, and all weights twice as large are ``C`` twice
-            as large.
-
-        Returns
-        -------
-        OneVsRest
-            Itself.
-        """
-        self._check_parameters()
-        with self._undo_on_error():
-            self._learn(*self._begin_weighted_fit(X, Y, sample_weight))
-        return self
-
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: MatrixLike) -> Singles:
         """Return how probable each label is; for ``loss="log_loss"`` only.
@@ -179,7 +156,7 @@ class OneVsRest(MultiLabelClassifier):
         probabilities: Singles = expit(self.decision_function(X))
         return probabilities
 
-    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
         rows = X
         if self.normalize:
             parts = (linear.unit_values(X), X.indices, X.indptr)

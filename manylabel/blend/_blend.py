@@ -128,6 +128,7 @@ class Blend(BatchClassifier):
     ['OneVsRest', 'FastXML']
     """
 
+    _unweighted = "learners are chosen on rows held out, which count alike"
     estimators_: list[MultiLabelClassifier]
     weights_: Annotated[Floats, Field("float64", "n_learners", Finite(least=0))]
     tilt_: Annotated[float, Number(least=0)]

@@ -64,6 +64,7 @@ class Calibrated(BatchClassifier):
     True
     """
 
+    _unweighted = "probabilities are shares of rows held out"
     estimator_: MultiLabelClassifier
     curves_: Curves
     n_unlisted_: Annotated[float, Number(least=0)]

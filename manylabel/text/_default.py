@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from manylabel import _validation
 from manylabel._typing import CSR
@@ -110,6 +111,17 @@ def new_learner(given: Any, X: CSR, labels: LabelSpace, quality: str) -> Choice:
     if isinstance(parents, Mapping):
         learner.set_params(parents=parents_by_column(parents, labels))
     return Choice(learner, "")
+
+
+def fit_learner(learner: Any, X: CSR, Y: CSR, sample_weight: Any) -> None:
+    """Fit a learner to rows that count as ``sample_weight`` says, None alike."""
+    if sample_weight is None:
+        learner.fit(X, Y)
+        return
+    if not has_fit_parameter(learner, "sample_weight"):
+        kind = type(learner).__name__
+        raise TypeError(f"learner must have sample_weight in fit. {kind} has not.")
+    learner.fit(X, Y, sample_weight)
 
 
 def new_vectorizer(given: Any, items: Any, n_rows: int) -> Any:

@@ -113,7 +113,12 @@ class Tagger(Judging, Saved, BaseEstimator):  # type: ignore[misc]
         self.vectorizer = vectorizer
         self.quality = quality
 
-    def fit(self, items: Any, tags: Iterable[Iterable[str]] | None = None) -> Self:
+    def fit(
+        self,
+        items: Any,
+        tags: Iterable[Iterable[str]] | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Learn from labelled items.
 
         Parameters
@@ -122,6 +127,9 @@ class Tagger(Judging, Saved, BaseEstimator):  # type: ignore[misc]
             Texts or rows.
         tags : iterable of iterables of str or None, default=None
             The names of the labels of each item; None for a data set, which has them.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            How much each item counts for the learner, which may refuse it; words are
+            counted without.
 
         Returns
         -------
@@ -136,7 +144,7 @@ class Tagger(Judging, Saved, BaseEstimator):  # type: ignore[misc]
         X = vectorize(vectorizer, items, "fit_transform")
         check_count(Y.shape[0], X.shape[0])
         learner, reason = _default.new_learner(self.learner, X, space, self.quality)
-        learner.fit(X, Y)
+        _default.fit_learner(learner, X, Y, sample_weight)
         with self._learning() as tagger:
             tagger._begin(vectorizer, learner, reason, items)._count(space, Y)
         return self

@@ -97,8 +97,6 @@ def evaluate(
 
     Example: manylabel evaluate a/ b/ --data test.txt.gz --labels worst.tsv
     """
-    from manylabel.evaluation import Examination
-
     depths, law = _depths(k), parse_law(propensity)
     _check_alone(models, html, annotate)
     learnt = _load(models, jobs)
@@ -109,19 +107,16 @@ def evaluate(
         training = DataFile(train, reading) if train else None
         values, counted = count_law(law, first, names, rows, training)
     most = None if intervals or len(learnt) > 1 else CHEAP * (intervals is None)
+    asked = {"k": depths, "propensity": values, "max_rows": most}
     found = {
-        name: _judge(
-            *(tagger, rows),
-            Examination(k=depths, propensity=values, max_rows=most),
-            for_page=html is not None,
-        )
+        name: _judge(tagger, rows, asked, for_page=html is not None)
         for name, tagger in learnt.items()
     }
     if labels is not None:
         write_labels(labels, {name: it.labels for name, it in found.items()}, names)
     about = {
         "data": str(data),
-        "rows": next(iter(found.values())).evaluation.n_rows,
+        "rows": found[str(models[0])].evaluation.n_rows,
         "labels": len(first.label_names_),
         "propensity": law and {"a": law.a, "b": law.b, "counted_in": counted},
     }
@@ -130,10 +125,8 @@ def evaluate(
         return
     report = _tell(found, about, seed, json)
     if html is not None:
-        (examined,) = found.values()
-        write_page(
-            html, labels, first, names, examined, report, f"{models[0]} on {data}"
-        )
+        title = f"{models[0]} on {data}"
+        write_page(html, labels, first, names, *found.values(), report, title)
     if annotate:
         _keep(models[0], first, about, report)
 
@@ -174,9 +167,12 @@ def _names(tagger: "Tagger", rows: DataFile) -> tuple[str, ...]:
 
 
 def _judge(
-    tagger: "Tagger", rows: DataFile, found: "Examination", *, for_page: bool
+    tagger: "Tagger", rows: DataFile, asked: dict[str, Any], *, for_page: bool
 ) -> "Examination":
-    """Take all rows into the figures; return them. Only a page shows mistakes."""
+    """Return what is found on all rows; only a page shows mistakes."""
+    from manylabel.evaluation import Examination
+
+    found = Examination(**asked)
     for chunk in track(rows.chunks_for(tagger), "Judging"):
         _, Y, scores, sets, proba = tagger.judge(chunk, k=found.evaluation.depth)
         if for_page:

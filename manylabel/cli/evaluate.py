@@ -126,7 +126,8 @@ def evaluate(
     report = _tell(found, about, seed, json)
     if html is not None:
         title = f"{models[0]} on {data}"
-        write_page(html, labels, first, names, *found.values(), report, title)
+        examined = found[str(models[0])]
+        write_page(html, labels, first, names, examined, report, title)
     if annotate:
         _keep(models[0], first, about, report)
 

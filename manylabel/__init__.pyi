@@ -40,12 +40,14 @@ from .evaluation import evaluate as evaluate
 from .evaluation import plot_tree as plot_tree
 from .evaluation import progressive as progressive
 from .evaluation import regret as regret
+from .evaluation import write_report_html as write_report_html
 from .evaluation import write_tree_html as write_tree_html
 from .label_tree import LabelTree as LabelTree
 from .model_selection import Calibrated as Calibrated
 from .model_selection import LeastCost as LeastCost
 from .model_selection import MacroAtK as MacroAtK
 from .model_selection import Thresholds as Thresholds
+from .model_selection import scorers as scorers
 from .model_selection import stratified_split as stratified_split
 from .online import CSDPP as CSDPP
 from .online import OnlineBinaryRelevance as OnlineBinaryRelevance

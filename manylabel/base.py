@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
@@ -11,68 +10,22 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import _validation, parallel, persistence
+from manylabel import _validation, parallel
 from manylabel._kernels import topk
 from manylabel._typing import CSR, Array, Floats, MatrixLike
 from manylabel.explanation import Explanation, Ranked
 from manylabel.lists import by_column
-from manylabel.persistence import records
+from manylabel.losses.ranked import mean_ndcg
 from manylabel.persistence.records import Counting, Field, Number, Values
+from manylabel.persistence.saved import Saved
 from manylabel.sharing import Shared, reading
 
 # Scores are made for so many (row, label) pairs at a time: 1 MB stays in the cache.
 PAIRS_AT_ONCE = 1 << 18
+SCORED = 5  # depth of the ranking that ``score`` judges
 # What scikit-learn keeps of X; columns are numbered by int32.
 Width = Annotated[int, Number(least=1, most=2**31 - 1, whole=True)]
 Names = Annotated[Array, Values("n_features", "O", optional=True)]
-
-
-class Saved:
-    """What was learnt can be written to a folder, and taken over.
-
-    It learns attributes whose names end in ``_``. What a class declares about its
-    arrays and records, beside their names (:mod:`manylabel.persistence.records`), is
-    checked when they are taken over.
-    """
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to the folder ``path``, replacing a model there."""
-        check_is_fitted(self)
-        persistence.save(self, path)
-
-    def get_state(self) -> dict[str, Any]:
-        """Return what was learnt: a flat dict of arrays and JSON scalars."""
-        check_is_fitted(self)
-        return persistence.flatten(
-            {name: v for name, v in vars(self).items() if name.endswith("_")}
-        )
-
-    def set_state(self, state: dict[str, Any]) -> Self:
-        """Take over what another estimator of the same class learnt.
-
-        What does not fit together is refused, because kernels trust it.
-        """
-        before = dict(self.__dict__)
-        try:
-            learnt = persistence.unflatten(state, type(self))
-            for name in [each for each in before if each.endswith("_")]:
-                delattr(self, name)
-            self.__dict__.update(learnt)
-            self._check_state()
-        except Exception:
-            self.__dict__ = before
-            raise
-        return self
-
-    def _known_sizes(self) -> dict[str, int]:
-        """Return the sizes that declarations may name."""
-        return {}
-
-    def _check_state(self) -> None:
-        """Refuse what is not as declared; subclasses add what declarations cannot."""
-        sizes = self._known_sizes()
-        for name in records.declarations(type(self)):
-            records.check_part(self, name, name, sizes)
 
 
 class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -160,6 +113,26 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         """Return what to fit for probabilities."""
         return f"Calibrated({type(self).__name__}())"
 
+    def score(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> float:
+        """Return nDCG@5: how near the ranking is to a perfect one; more is better.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_rows, n_features)
+            Features.
+        Y : array or sparse array of shape (n_rows, n_labels)
+            Labels, 0/1.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            How much each row counts.
+
+        Returns
+        -------
+        float
+            The mean over rows, in [0, 1]. Other metrics are in
+            :data:`manylabel.scorers`.
+        """
+        return mean_ndcg(Y, self.predict_topk(X, SCORED), SCORED, sample_weight)
+
     def _scores(self, X: CSR) -> Array:
         """Return the scores of checked rows, shape (n_rows, n_labels)."""
         raise NotImplementedError
@@ -203,6 +176,9 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
             delattr(self, name)
         self.classes_ = np.arange(labels.shape[1])
         self.sparse_output_ = bool(sp.issparse(Y))
+        # Not saved: for scorers, which see a learner soon after its training rows.
+        counts = np.bincount(labels.indices, minlength=labels.shape[1])
+        self._label_counts = counts, labels.shape[0]
         return checked, labels
 
     def _begin_weighted_fit(
@@ -254,11 +230,14 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
 class BatchClassifier(MultiLabelClassifier):
     """Learns all rows at once.
 
-    A subclass has ``_learn(X, Y)`` of checked rows, and ``_check_parameters`` if it has
-    parameters to check. What goes wrong leaves the learner as it was.
+    A subclass has ``_learn(X, Y)`` of checked rows, says why these count alike
+    (``_unweighted``), and has ``_check_parameters`` if it has parameters to check. What
+    goes wrong leaves the learner as it was.
     """
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
+    _unweighted = "all rows count alike"
+
+    def fit(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> Self:
         """Forget what was learnt, then learn the rows.
 
         Parameters
@@ -267,6 +246,9 @@ class BatchClassifier(MultiLabelClassifier):
             Features.
         Y : array or sparse array of shape (n_rows, n_labels)
             Labels, 0/1.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            How much each row counts: a row of weight 2 as two of them, one of weight 0
+            as if it were not there. Learners that cannot weigh rows refuse it.
 
         Returns
         -------
@@ -275,13 +257,35 @@ class BatchClassifier(MultiLabelClassifier):
         """
         self._check_parameters()
         with self._undo_on_error():
-            self._learn(*self._begin_fit(X, Y))
+            self._learn_rows(X, Y, sample_weight)
         return self
+
+    def _learn_rows(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any) -> None:
+        """Check rows and learn them; what was learnt is forgotten."""
+        if sample_weight is not None:
+            raise ValueError(
+                f"sample_weight must be None for {type(self).__name__}: "
+                f"{self._unweighted}. Got weights."
+            )
+        self._learn(*self._begin_fit(X, Y))
 
     def _check_parameters(self) -> None:
         """Refuse parameters out of range."""
 
     def _learn(self, X: CSR, Y: CSR) -> None:
+        raise NotImplementedError
+
+
+class WeighingClassifier(BatchClassifier):
+    """Learns all rows at once, each of its own weight.
+
+    A subclass has ``_weigh(X, Y, weight)`` of checked rows in place of ``_learn``.
+    """
+
+    def _learn_rows(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any) -> None:
+        self._weigh(*self._begin_weighted_fit(X, Y, sample_weight))
+
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
         raise NotImplementedError
 
 

@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike
-from manylabel.base import Names, Saved, Width
+from manylabel.base import Names, Width
 from manylabel.persistence.records import Values
+from manylabel.persistence.saved import Saved
 
 FEWEST = 20  # rows of which some can be held out
 

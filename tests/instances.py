@@ -4,7 +4,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 import manylabel
-from manylabel.base import MultiLabelClassifier
+from manylabel.base import (
+    BatchClassifier,
+    MultiLabelClassifier,
+    WeighingClassifier,
+)
 
 # In place of defaults that take long to fit.
 SMALL = {
@@ -60,6 +64,15 @@ SAMPLE_WEIGHTS = {
     "check_sample_weights_not_overwritten": CLASSES,
     "check_sample_weights_shape": CLASSES,
 }
+# Of those that refuse weights, and say why.
+NO_WEIGHTS = {
+    name: "gives weights to a learner that refuses them"
+    for name in (
+        "check_all_zero_sample_weights_error",
+        "check_sample_weights_list",
+        "check_sample_weights_pandas_series",
+    )
+}
 # Of classes that have class_weight.
 CLASS_WEIGHTS = {"check_class_weight_classifiers": VECTOR}
 # Of classes that have predict_proba.
@@ -96,6 +109,10 @@ def excused_by_sklearn(estimator):
     excused = dict(EXCUSED_BY_SKLEARN)
     if has_fit_parameter(estimator, "sample_weight"):
         excused |= SAMPLE_WEIGHTS
+    if isinstance(estimator, BatchClassifier) and not isinstance(
+        estimator, WeighingClassifier
+    ):
+        excused |= NO_WEIGHTS
     if hasattr(estimator, "class_weight"):
         excused |= CLASS_WEIGHTS
     if hasattr(estimator, "predict_proba"):

@@ -21,6 +21,7 @@ class Lesson(NamedTuple):
 
     X: CSR
     Y: CSR
+    weight: Floats  # of the rows
     settings: linear.Settings
     seed: np.uint64
 
@@ -63,7 +64,10 @@ class Chain(NamedTuple):
 def learn_chain(lesson: Lesson, n_jobs: int | None) -> Chain:
     """Return classifiers that were told the true labels before them."""
     by_label, seen = lesson.Y.tocsc(), lesson.seen()
-    tasks = [(lesson, lesson.X, by_label[:, :n], by_label[:, [n]]) for n in seen]
+    tasks = [
+        (lesson, lesson.X, by_label[:, :n], by_label[:, [n]], lesson.weight)
+        for n in seen
+    ]
     links = dict(zip(seen.tolist(), parallel.run(_fit, tasks, n_jobs), strict=True))
     return Chain.of(links, lesson.X.shape[1], lesson.Y.shape[1])
 
@@ -107,8 +111,7 @@ def _learn_round(
             prices.append(charge(cost, right, guess))
         gain = prices[0] - prices[1]
         target = np.where(gain == 0, right[:, label], gain > 0)
-        weight = np.abs(gain)
-        link = _fit_weighted(lesson, X, paths[:, :label], target, weight)
+        link = _fit_weighted(lesson, X, paths[:, :label], target, np.abs(gain))
         links[int(label)] = link
         told[:label, label] = link.told
         features[:, label] = (X @ link.coef).toarray().ravel() + link.intercept
@@ -116,20 +119,19 @@ def _learn_round(
 
 
 def _fit_weighted(
-    lesson: Lesson, X: CSR, told: Array, target: Array, weight: Floats
+    lesson: Lesson, X: CSR, told: Array, target: Array, gain: Floats
 ) -> Link:
     """Return the classifier of rows that count; of all, if none does."""
-    counts = np.flatnonzero(weight)
+    counts = np.flatnonzero(gain)
     if not len(counts):
-        counts, weight = np.arange(len(target)), np.ones(len(target))
-    weight = weight[counts] / weight[counts].mean()
+        counts, gain = np.arange(len(target)), np.ones(len(target))
+    mass = np.tile(lesson.weight, len(target) // len(lesson.weight))[counts]
+    weight = mass * gain[counts] / np.average(gain[counts], weights=mass)
     column = sp.csc_array(target[counts, None].astype(np.float32))
     return _fit(lesson, X[counts], sp.csr_array(told[counts]), column, weight)
 
 
-def _fit(
-    lesson: Lesson, X: CSR, told: Any, target: Any, weight: Floats | None = None
-) -> Link:
+def _fit(lesson: Lesson, X: CSR, told: Any, target: Any, weight: Floats) -> Link:
     """Return the classifier of a label that is told others."""
     rows = sp.csr_array(sp.hstack([X, told.astype(np.float32)], format="csr"))
     column = sp.csc_array(target)

@@ -12,8 +12,8 @@ from sklearn.utils import check_scalar
 from manylabel import _validation, parallel
 from manylabel._kernels.linear import chain, svm
 from manylabel._kernels.ranking import UNSEEN
-from manylabel._typing import CSR, Array, RandomState, Singles
-from manylabel.base import PAIRS_AT_ONCE, BatchClassifier
+from manylabel._typing import CSR, Array, Floats, RandomState, Singles
+from manylabel.base import PAIRS_AT_ONCE, WeighingClassifier
 from manylabel.baselines._chain_training import (
     Lesson,
     learn_chain,
@@ -30,7 +30,7 @@ MAX_SAMPLES = 2000  # the costs of each by each take 32 MB
 LEAST = 1e-9  # score of a label that is given
 
 
-class ClassifierChain(BatchClassifier):
+class ClassifierChain(WeighingClassifier):
     """Logistic classifiers in a row: each is told the labels that come before it.
 
     The classifier of label l estimates P(y_l = 1 | x, y_1, ..., y_{l-1}), so that the
@@ -149,7 +149,7 @@ class ClassifierChain(BatchClassifier):
         linear.check_cost(self.C)
         _validation.number(self.tol, "tol", above=0)
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
         n_labels = Y.shape[1]
         if n_labels > MAX_LABELS:
             raise ValueError(
@@ -161,7 +161,7 @@ class ClassifierChain(BatchClassifier):
         self.draws_ = _spread(n_draws, n_labels, np.random.default_rng(int(draws)))
         rows = sp.csr_array((self._values(X), X.indices, X.indptr), shape=X.shape)
         settings = linear.Settings(self.C, self.tol, loss="log_loss")
-        lesson = Lesson(rows, Y, settings, visits)
+        lesson = Lesson(rows, Y, weight, settings, visits)
         if self.method == FILTER_TREE:
             learnt = learn_filter_tree(lesson, as_cost(self.cost), int(self.n_rounds))
         else:

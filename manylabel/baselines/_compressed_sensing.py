@@ -83,7 +83,7 @@ class CompressedSensing(LabelCode):
         super()._check_parameters()
         check_scalar(self.sparsity, "sparsity", Integral, min_val=1)
 
-    def _encode(self, Y: CSR) -> Floats:
+    def _encode(self, Y: CSR, weight: Floats) -> Floats:
         size = _validation.code_size(self.n_components, Y.shape[1])
         rng = np.random.default_rng(parallel.spawn_seeds(self.random_state, 1)[0])
         code = rng.standard_normal((Y.shape[1], size))

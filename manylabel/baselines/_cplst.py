@@ -13,6 +13,7 @@ from manylabel.baselines._label_code import (
     LinearCode,
     check_labels,
     leading,
+    scale_rows,
 )
 from manylabel.persistence.records import Field, Finite
 from manylabel.solvers import ridge
@@ -80,14 +81,16 @@ class CPLST(LinearCode):
         self.fit_intercept = fit_intercept
         self.n_jobs = n_jobs
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
         _check_size(X.shape[1] + 1, Y.shape[1])
         self._count(Y)
         size = _validation.code_size(self.n_components, Y.shape[1])
-        rows, share = self._padded(X), self.class_count_ / Y.shape[0]
+        root, share = np.sqrt(weight), Y.T @ weight / weight.sum()
+        rows = scale_rows(self._padded(X), root)
         self.mean_ = 2 * share - 1
         # y - o = 2 (y01 - share), of which the factor does not turn eigenvectors.
-        targets = sp.hstack([Y, np.ones((Y.shape[0], 1))], format="csr")
+        with_all = sp.hstack([Y, np.ones((Y.shape[0], 1))], format="csr")
+        targets = scale_rows(with_all, root)
         reg = float(self.l2_regularization)
         weights = _shift(ridge.solve(rows, targets, reg, self.n_jobs), share)
         moments = _shift((rows.T @ targets).toarray(), share)

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
-from manylabel._typing import CSR, Array, Bools, RandomState
-from manylabel.base import PAIRS_AT_ONCE, BatchClassifier, cut
+from manylabel._typing import CSR, Array, Bools, Floats, RandomState
+from manylabel.base import PAIRS_AT_ONCE, WeighingClassifier, cut
 from manylabel.lists import Lists
 from manylabel.persistence.records import Field
 from manylabel.solvers import linear
@@ -25,7 +25,7 @@ LOGISTIC, SIGN = "log_loss", "sign"
 NO_BACKGROUND = np.empty(0, np.int64)
 
 
-class HOMER(BatchClassifier):
+class HOMER(WeighingClassifier):
     """A tree of multi-label classifiers, each of which chooses among few branches.
 
     The labels are parted into ``n_clusters`` clusters of equal size, each of these
@@ -109,15 +109,16 @@ class HOMER(BatchClassifier):
         linear.check_cost(self.C)
         _validation.number(self.tol, "tol", above=0)
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
         clusters, order = parallel.spawn_seeds(self.random_state, 2)
         self.seen_ = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
         rng = np.random.default_rng(int(clusters))
         with parallel.stage("clustering", 0.1):
-            tree = _part_labels(sp.csr_array(Y.T.tocsr()), int(self.n_clusters), rng)
+            rows_of = sp.csr_array(Y.T.tocsr())
+            tree = _part_labels(rows_of, weight, int(self.n_clusters), rng)
         settings = linear.Settings(self.C, self.tol, loss=LOGISTIC)
         rows = sp.csr_array((self._values(X), X.indices, X.indptr), shape=X.shape)
-        lesson = Lesson(rows, Y, None, None, settings, order, NO_BACKGROUND)
+        lesson = Lesson(rows, Y, weight, None, settings, order, NO_BACKGROUND)
         with parallel.stage("training"):
             self.nodes_ = fit_trees([Shape.of([tree])], lesson, self.n_jobs)
 
@@ -161,13 +162,16 @@ class HOMER(BatchClassifier):
             raise ValueError("seen_ must be true of the labels of nodes_.")
 
 
-def _part_labels(rows_of: CSR, k: int, rng: np.random.Generator) -> Cluster:
+def _part_labels(
+    rows_of: CSR, weight: Floats, k: int, rng: np.random.Generator
+) -> Cluster:
     """Return nested clusters of the labels that have rows, at most ``k`` in each.
 
     They are taken in an order that does not depend on their columns.
     """
-    counts = np.diff(rows_of.indptr)
-    values = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts).astype(np.float32)
+    counts, squares = np.diff(rows_of.indptr), weight[rows_of.indices]
+    mass = np.repeat(rows_of @ weight, counts)
+    values = np.sqrt(squares / mass).astype(np.float32)
     points = sp.csr_array((values, rows_of.indices, rows_of.indptr), rows_of.shape)
     key = [
         rows_of.indices[start:end].tobytes() for start, end in pairwise(rows_of.indptr)

@@ -10,7 +10,7 @@ from manylabel import _validation
 from manylabel._kernels.cs_dpp import regression
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, Ints
-from manylabel.base import BatchClassifier
+from manylabel.base import WeighingClassifier
 from manylabel.persistence.records import Field, Finite
 from manylabel.solvers import linear, ridge
 
@@ -18,12 +18,12 @@ MIDWAY = 0.5  # between a label that is there, 1, and one that is not, 0
 MAX_LABELS = 10_000  # a square matrix of float64 of this width takes 0.8 GB
 
 
-class LabelCode(BatchClassifier):
+class LabelCode(WeighingClassifier):
     """Linear regression from the features to a code of the labels, and back.
 
-    A subclass has ``_encode(Y)``, which learns a code and returns that of each row, and
-    ``_decode(codes)``, which returns scores. A label that no row had gets the smallest
-    score there is.
+    A subclass has ``_encode(Y, weight)``, which learns a code and returns that of each
+    row, and ``_decode(codes)``, which returns scores. A label that no row had gets the
+    smallest score there is.
 
     Parameters
     ----------
@@ -57,11 +57,13 @@ class LabelCode(BatchClassifier):
     def _check_parameters(self) -> None:
         _validation.number(self.l2_regularization, "l2_regularization", above=0)
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
         self._count(Y)
-        codes = self._encode(Y.astype(np.float64))
-        reg = float(self.l2_regularization)
-        self.coef_ = ridge.solve(self._padded(X), codes, reg, self._n_jobs())
+        codes = self._encode(Y.astype(np.float64), weight)
+        # A squared error counts as often as the squares of its factors say.
+        root, reg = np.sqrt(weight), float(self.l2_regularization)
+        rows, targets = scale_rows(self._padded(X), root), codes * root[:, None]
+        self.coef_ = ridge.solve(rows, targets, reg, self._n_jobs())
 
     def _count(self, Y: CSR) -> None:
         self.class_count_ = np.bincount(Y.indices, minlength=Y.shape[1])
@@ -85,7 +87,7 @@ class LabelCode(BatchClassifier):
     def _bias(self) -> float:
         return float(bool(self.fit_intercept))
 
-    def _encode(self, Y: CSR) -> Floats:
+    def _encode(self, Y: CSR, weight: Floats) -> Floats:
         raise NotImplementedError
 
     def _decode(self, codes: Floats) -> Floats:
@@ -106,6 +108,18 @@ class LinearCode(LabelCode):
     def _offset(self) -> Floats | float:
         """Return what is added to the scores of each label, or of all."""
         return -MIDWAY
+
+
+def scale_rows(matrix: CSR, factor: Floats) -> CSR:
+    """Return a matrix with its rows times factors.
+
+    Examples
+    --------
+    >>> scale_rows(sp.csr_array([[1.0], [2.0]]), np.array([3.0, 4.0])).toarray().ravel()
+    array([3., 8.])
+    """
+    values = matrix.data * np.repeat(factor, np.diff(matrix.indptr))
+    return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def leading(square: Floats, size: int) -> tuple[Floats, Floats]:

@@ -6,14 +6,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel._kernels.coding_tree import labelsets
-from manylabel._typing import CSR, Array, RandomState
-from manylabel.base import BatchClassifier
+from manylabel._typing import CSR, Array, Floats, RandomState
+from manylabel.base import WeighingClassifier
 from manylabel.baselines._one_vs_rest import OneVsRest
 from manylabel.lists import find_labelsets
 from manylabel.persistence.records import Matrix
 
 
-class LabelPowerset(BatchClassifier):
+class LabelPowerset(WeighingClassifier):
     """Predict one of the labelsets seen in training, by a linear SVM per labelset.
 
     ``predict`` returns the labelset of the highest score, so it never makes up a
@@ -61,13 +61,14 @@ class LabelPowerset(BatchClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
-        self.labelsets_, member = _distinct_rows(Y)
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
+        self.labelsets_, member = _distinct_rows(Y, weight)
         indicator = sp.csr_array(
             (np.ones(len(member), np.float32), member, np.arange(len(member) + 1)),
             shape=(len(member), self.labelsets_.shape[0]),
         )
-        self.separator_ = OneVsRest(**self.get_params()).fit(X, indicator)
+        separator = OneVsRest(**self.get_params())
+        self.separator_ = separator.fit(X, indicator, weight)
 
     def _scores(self, X: CSR) -> Array:
         set_scores = self.separator_._scores(X)
@@ -87,10 +88,11 @@ class LabelPowerset(BatchClassifier):
         return int(max(self.labelsets_.shape))
 
 
-def _distinct_rows(labels: CSR) -> tuple[CSR, Array]:
+def _distinct_rows(labels: CSR, weight: Floats) -> tuple[CSR, Array]:
     """Return the distinct rows, most frequent first, and which one each row is."""
-    member, first, counts = find_labelsets(labels)
-    order = np.lexsort((first, -counts))  # ties: the one seen first
+    member, first, _ = find_labelsets(labels)
+    mass = np.bincount(member, weight)
+    order = np.lexsort((first, -mass))  # ties: the one seen first
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return labels[first[order]], rank[member]

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -14,7 +14,7 @@ from manylabel import _validation, parallel
 from manylabel._docstrings import described_like
 from manylabel._kernels.low_rank import observed
 from manylabel._typing import CSR, Floats, MatrixLike, RandomState
-from manylabel.baselines._label_code import LabelCode, LinearCode
+from manylabel.baselines._label_code import LabelCode, LinearCode, scale_rows
 from manylabel.persistence.records import Number
 from manylabel.solvers import conjugate
 from manylabel.solvers.ridge import Products
@@ -36,6 +36,7 @@ class Entries(NamedTuple):
     weights: CSR  # empty if all weigh the same
     targets_by_label: CSR
     weights_by_label: CSR
+    share: Floats  # of each label's weights in those of all rows
 
 
 @described_like(LabelCode)
@@ -143,28 +144,14 @@ class LEML(LinearCode):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
-        """Forget what was learnt, then learn the rows.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        Y : array or sparse array of shape (n_rows, n_labels)
-            Labels, 0/1; see ``missing_weight`` for zeros that a sparse array stores.
-
-        Returns
-        -------
-        LEML
-            Itself.
-        """
-        self._check_parameters()
-        with self._undo_on_error():
-            rows, ones = self._begin_fit(X, Y)
-            self._count(ones)
-            products = Products(self._padded(rows), self.n_jobs)
-            self._descend(products, self._entries(ones, Y))
-        return self
+    def _learn_rows(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any) -> None:
+        rows, ones = self._begin_fit(X, Y)
+        weight = _validation.row_weights(sample_weight, rows.shape[0])
+        self._count(ones[weight > 0])
+        products = Products(
+            scale_rows(self._padded(rows), np.sqrt(weight)), self.n_jobs
+        )
+        self._descend(products, self._entries(ones, Y, weight))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -172,7 +159,7 @@ class LEML(LinearCode):
         _validation.number(self.tol, "tol", least=0)
         check_scalar(self.missing_weight, "missing_weight", Real, min_val=0, max_val=1)
 
-    def _entries(self, ones: CSR, Y: MatrixLike) -> Entries:
+    def _entries(self, ones: CSR, Y: MatrixLike, weight: Floats) -> Entries:
         """Return targets and weights of what is observed."""
         rest, n_labels = float(self.missing_weight), ones.shape[1]
         inverse = np.ones(n_labels)
@@ -188,8 +175,10 @@ class LEML(LinearCode):
             )
         weights = sp.csr_array((1 - rest) * (targets + zeros))
         weights.eliminate_zeros()
+        targets = scale_rows(sp.csr_array(targets), np.sqrt(weight))
         turned = targets.T.tocsr(), weights.T.tocsr()
-        return Entries(rest, targets, weights, *turned)
+        share = weight @ weights / weight.sum()
+        return Entries(rest, targets, weights, *turned, share)
 
     def _descend(self, products: Products, entries: Entries) -> None:
         """Learn the labels' part and the features' part in turn."""
@@ -243,8 +232,7 @@ class LEML(LinearCode):
             self._add_products(weights, codes, factors, pulled)
             return products.turned(pulled) + reg * change
 
-        share = weights.sum(axis=0) / weights.shape[0]
-        scale = products.squares * (lengths + share @ factors**2) + reg
+        scale = products.squares * (lengths + entries.share @ factors**2) + reg
         target = products.turned(entries.targets @ factors)
         return conjugate.descend(apply, target, coef, scale, max_iter=STEPS)[0], factors
 

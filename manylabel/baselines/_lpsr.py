@@ -15,8 +15,8 @@ from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.linear import listed, svm
 from manylabel._kernels.ranking import UNSEEN
-from manylabel._typing import CSR, Array, Bools, Ints, RandomState, Singles
-from manylabel.base import BatchClassifier
+from manylabel._typing import CSR, Array, Bools, Floats, Ints, RandomState, Singles
+from manylabel.base import WeighingClassifier
 from manylabel.baselines._naive_bayes import LinearScores, naive_bayes
 from manylabel.baselines._one_vs_rest import OneVsRest
 from manylabel.lists import Lists
@@ -31,7 +31,7 @@ MOST_CLUSTERS = 1024  # usually
 OTHERS = np.array([UNSEEN / 2, UNSEEN], np.float32)
 
 
-class LPSR(BatchClassifier):
+class LPSR(WeighingClassifier):
     """A partition of the rows, whose parts say which labels a ranker has to score.
 
     Rows are parted by k-means, and each cluster keeps the labels that most of its rows
@@ -128,36 +128,40 @@ class LPSR(BatchClassifier):
             check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
         check_scalar(self.leaf_labels, "leaf_labels", Integral, min_val=1)
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
         with parallel.stage("partition", 0.2):
-            cluster = self._part(X)
+            cluster = self._part(X, weight)
             n_clusters = self.centres_.shape[1]
-            self.leaf_labels_ = _keep_labels(cluster, n_clusters, Y, self.leaf_labels)
+            members = _members(cluster, n_clusters, weight)
+            self.leaf_labels_ = _keep_labels(members, Y, weight, self.leaf_labels)
         with parallel.stage("ranker"):
-            weights = self._fit_ranker(X, Y)
+            weights = self._fit_ranker(X, Y, weight)
         parts = (weights.coef.indptr, weights.coef.indices, weights.coef.data)
         starts, columns, values = with_full_rows(*parts, X.shape[1])
         self.coef_ = sp.csr_array((values, columns, starts), shape=weights.coef.shape)
         self.slope_, self.intercept_ = weights.slope, weights.intercept.copy()
         self.intercept_[np.bincount(Y.indices, minlength=Y.shape[1]) == 0] = UNSEEN
 
-    def _part(self, X: CSR) -> Ints:
+    def _part(self, X: CSR, weight: Floats) -> Ints:
         """Find the centres; return the cluster of each row."""
         usual = min(ceil(X.shape[0] / ROWS_OF_A_CLUSTER), MOST_CLUSTERS)
         k = min(usual if self.n_clusters is None else int(self.n_clusters), X.shape[0])
         rng = np.random.default_rng(int(parallel.spawn_seeds(self.random_state, 1)[0]))
-        rows = sp.csr_array((linear.unit_values(X), X.indices, X.indptr), shape=X.shape)
+        # The nearest centre does not depend on the length of a row, a mean does.
+        unit = linear.unit_values(X) * np.repeat(weight, np.diff(X.indptr))
+        parts = (unit.astype(np.float32), X.indices, X.indptr)
+        rows = sp.csr_array(parts, shape=X.shape)
         _, centres = part_points(rows, np.arange(X.shape[0]), k, rng)
         self.centres_ = sp.csr_array(centres)
         return self._clusters(X)
 
-    def _fit_ranker(self, X: CSR, Y: CSR) -> LinearScores:
+    def _fit_ranker(self, X: CSR, Y: CSR, weight: Floats) -> LinearScores:
         if self.ranker == NAIVE_BAYES:
-            return naive_bayes(X, Y)
+            return naive_bayes(X, Y, weight)
         ranker = OneVsRest() if self.ranker is None else clone(self.ranker)
         if ranker.n_jobs is None:
             ranker.n_jobs = self.n_jobs
-        ranker.fit(X, Y)
+        ranker.fit(X, Y, weight)
         by_label = sp.csr_array(ranker.coef_.T.tocsr())
         by_label.eliminate_zeros()
         return LinearScores(
@@ -213,18 +217,22 @@ class LPSR(BatchClassifier):
             raise ValueError("leaf_labels_ must ascend in each cluster.")
 
 
-def _keep_labels(cluster: Ints, n_clusters: int, Y: CSR, n_kept: int) -> Array:
+def _members(cluster: Ints, n_clusters: int, weight: Floats) -> CSR:
+    """Return the weights of the rows of each cluster, shape (n_clusters, n_rows)."""
+    n_rows = len(cluster)
+    return sp.csr_array((weight, (cluster, np.arange(n_rows))), (n_clusters, n_rows))
+
+
+def _keep_labels(members: CSR, Y: CSR, weight: Floats, n_kept: int) -> Array:
     """Return for each cluster the labels of most of its rows, ascending.
 
     Of labels that as many of them have, those of more rows in all come first.
     """
-    ones, n_rows = np.ones(len(cluster)), len(cluster)
-    members = sp.csr_array((ones, (cluster, np.arange(n_rows))), (n_clusters, n_rows))
     counts = sp.csr_array(members @ Y.astype(np.float64))
-    total = np.bincount(Y.indices, minlength=Y.shape[1])
-    share = total / (total.max() + 1)  # below 1
-    kept = np.empty((n_clusters, min(n_kept, Y.shape[1])), np.int32)
-    for c in range(n_clusters):
+    total = Y.T @ weight
+    share = total / (total.max() + 1) * weight.min()  # less than any row
+    kept = np.empty((members.shape[0], min(n_kept, Y.shape[1])), np.int32)
+    for c in range(len(kept)):
         entries = slice(*counts.indptr[c : c + 2])
         worth = share.copy()
         worth[counts.indices[entries]] += counts.data[entries]

@@ -13,6 +13,7 @@ from manylabel.baselines._label_code import (
     LinearCode,
     check_labels,
     leading,
+    scale_rows,
 )
 from manylabel.persistence.records import Ascending, Columns, Field
 
@@ -81,9 +82,9 @@ class MLCSSP(LinearCode):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _encode(self, Y: CSR) -> Floats:
+    def _encode(self, Y: CSR, weight: Floats) -> Floats:
         check_labels("MLCSSP", Y.shape[1], "LEML")
-        products = (Y.T @ Y).toarray()
+        products = (Y.T @ scale_rows(Y, weight)).toarray()
         self.selected_labels_ = self._select(products)
         among = products[self.selected_labels_]
         inverse = scipy.linalg.pinvh(among[:, self.selected_labels_])

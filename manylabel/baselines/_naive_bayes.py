@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from manylabel._typing import CSR, Singles
+from manylabel._typing import CSR, Floats, Singles
 
 PRIOR_ROWS = 20  # usual rows that the prior counts beside those of a label
 
@@ -18,7 +18,7 @@ class LinearScores(NamedTuple):
     intercept: Singles
 
 
-def naive_bayes(X: CSR, Y: CSR) -> LinearScores:
+def naive_bayes(X: CSR, Y: CSR, weight: Floats) -> LinearScores:
     """Return the log odds of labels by multinomial naive Bayes.
 
     In rows with label l, feature j has the probability
@@ -36,17 +36,19 @@ def naive_bayes(X: CSR, Y: CSR) -> LinearScores:
             "X must hold no negative number for naive Bayes. "
             f"Got {X.data.min():g}: let the ranker be OneVsRest()."
         )
-    coef = sp.csr_array(Y.T.astype(np.float64) @ X)
+    values = X.data * np.repeat(weight, np.diff(X.indptr))
+    rows = sp.csr_array((values, X.indices, X.indptr), shape=X.shape)
+    coef = sp.csr_array(Y.T.astype(np.float64) @ rows)
     coef.sort_indices()
     coef.eliminate_zeros()  # that the user stored
-    total = np.bincount(X.indices, X.data, X.shape[1])
+    total = np.bincount(X.indices, values, X.shape[1])
     mass = max(total.sum(), 1e-30)
-    a = PRIOR_ROWS * mass / X.shape[0]
+    a = PRIOR_ROWS * mass / weight.sum()
     inside, overall = coef.sum(axis=1), total[coef.indices]
     prior = a / mass * overall
     coef.data = np.log1p(coef.data / prior) - np.log1p(-coef.data / (overall + prior))
     slope = np.log(a / (inside + a)) + np.log((mass - inside + a) / (mass + a))
-    n_rows, count = Y.shape[0], np.bincount(Y.indices, minlength=Y.shape[1])
+    n_rows, count = weight.sum(), Y.T @ weight
     intercept = np.log((count + 0.5) / (n_rows - count + 0.5))
     return LinearScores(
         *(coef.astype(np.float32), slope.astype(np.float32)),

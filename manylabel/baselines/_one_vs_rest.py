@@ -2,7 +2,7 @@
 
 import warnings
 from numbers import Integral
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,8 @@ from manylabel import _validation, parallel
 from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.linear import svm
 from manylabel._kernels.ranking import UNSEEN
-from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
+from manylabel._typing import CSR, Array, Floats, Ints, RandomState, Singles
+from manylabel.base import WeighingClassifier
 from manylabel.model_selection.probable import CalibratedClassifier
 from manylabel.persistence.records import Field, Finite, Matrix
 from manylabel.solvers import linear
@@ -23,7 +24,7 @@ from manylabel.solvers.lanes import Fitted
 LEAST_PROPENSITY = 1e-6  # a positive row then weighs as much as 2,000,000 others
 
 
-class OneVsRest(CalibratedClassifier):
+class OneVsRest(CalibratedClassifier, WeighingClassifier):
     """Binary relevance: an L2-regularised linear classifier per label.
 
     An SVM of squared hinge loss or a logistic regression, solved by dual coordinate
@@ -82,8 +83,9 @@ class OneVsRest(CalibratedClassifier):
 
     Notes
     -----
-    Starting every label from the solution of a label without positives was tried: it
-    saves no pass, so all labels start from zero.
+    The weight of a row is a factor of its ``C``: all weights twice as large are ``C``
+    twice as large. Starting every label from the solution of a label without positives
+    was tried: it saves no pass, so all labels start from zero.
 
     With ``propensity``, the 0/1 loss on recorded labels has, but for a constant, the
     expectation of that on complete labels ([3]_, Lemma 1, for labels that are lost and
@@ -141,33 +143,6 @@ class OneVsRest(CalibratedClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> Self:
-        """Forget what was learnt, then learn the rows.
-
-        Parameters
-        ----------
-        X : array or sparse array of shape (n_rows, n_features)
-            Features.
-        Y : array or sparse array of shape (n_rows, n_labels)
-            Labels, 0/1.
-        sample_weight : array of shape (n_rows,) or None, default=None
-            Factor of ``C`` for each row: a row of weight 2 counts as two, one of weight
-            0 is as if it were not there, and all weights twice as large are ``C`` twice
-            as large.
-
-        Returns
-        -------
-        OneVsRest
-            Itself.
-        """
-        self._check_parameters()
-        with self._undo_on_error():
-            lesson = self._begin_weighted_fit(X, Y, sample_weight)
-            with parallel.stage("training", self._training_share(len(lesson[2]))):
-                self._learn(*lesson)
-            self._calibrate(*lesson)
-        return self
-
     def _has_own_probabilities(self) -> bool:
         return bool(self.loss == "log_loss")
 
@@ -175,7 +150,12 @@ class OneVsRest(CalibratedClassifier):
         probabilities: Singles = expit(self._scores(X))
         return probabilities
 
-    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
+        with parallel.stage("training", self._training_share(len(weight))):
+            self._solve(X, Y, weight)
+        self._calibrate(X, Y, weight)
+
+    def _solve(self, X: CSR, Y: CSR, weight: Floats) -> None:
         rows = X
         if self.normalize:
             parts = (linear.unit_values(X), X.indices, X.indptr)

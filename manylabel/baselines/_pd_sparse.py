@@ -98,6 +98,7 @@ class PDSparse(BatchClassifier):
     array([[1, 0]])
     """
 
+    _unweighted = "its solver has one C for all rows"
     coef_: Annotated[CSR, Matrix("float32", "n_features, n_labels")]
     intercept_: Annotated[Singles, Field("float32", "n_labels", Finite())]
     n_iter_: Annotated[Ints, Field("int64", "n_labels", Finite(0))]

@@ -12,6 +12,7 @@ from manylabel.baselines._label_code import (
     LinearCode,
     check_labels,
     leading,
+    scale_rows,
 )
 from manylabel.persistence.records import Field, Finite
 
@@ -73,12 +74,14 @@ class PLST(LinearCode):
         self.normalize = normalize
         self.fit_intercept = fit_intercept
 
-    def _encode(self, Y: CSR) -> Floats:
+    def _encode(self, Y: CSR, weight: Floats) -> Floats:
         check_labels("PLST", Y.shape[1], "CSDPP")
         size = _validation.code_size(self.n_components, Y.shape[1])
-        share = self.class_count_ / Y.shape[0]
+        total = weight.sum()
+        share = Y.T @ weight / total
         self.mean_ = 2 * share - 1
-        covariance = (Y.T @ Y).toarray() / Y.shape[0] - np.outer(share, share)
+        products = (Y.T @ scale_rows(Y, weight)).toarray()
+        covariance = products / total - np.outer(share, share)
         _, self.components_ = leading(covariance, size)
         # y - o = 2 (y01 - share)
         codes: Floats = 2 * (Y @ self.components_.T - self.components_ @ share)

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import numpy as np
 
-from manylabel._typing import CSR, Array, Singles
-from manylabel.base import BatchClassifier
+from manylabel._typing import CSR, Array, Floats, Singles
+from manylabel.base import WeighingClassifier
 from manylabel.persistence.records import Field, Finite
 
 
-class Popularity(BatchClassifier):
+class Popularity(WeighingClassifier):
     """Score every label by how often it was recorded, whatever the row.
 
     What a model must beat before it has learnt anything. The score is the share of the
@@ -34,9 +34,8 @@ class Popularity(BatchClassifier):
 
     frequency_: Annotated[Singles, Field("float32", "n_labels", Finite(0))]
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
-        counts = np.bincount(Y.indices, minlength=Y.shape[1])
-        self.frequency_ = (counts / X.shape[0]).astype(np.float32)
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
+        self.frequency_ = (Y.T @ weight / weight.sum()).astype(np.float32)
 
     def _scores(self, X: CSR) -> Array:
         return np.tile(self.frequency_ - np.float32(0.5), (X.shape[0], 1))

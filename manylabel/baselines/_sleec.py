@@ -138,6 +138,7 @@ class SLEEC(BatchClassifier):
     array([[1, 0]])
     """
 
+    _unweighted = "a neighbour is one row"
     labels_: Annotated[CSR, Matrix("float32", "n_rows, n_labels")]
     embedding_: Embedding
 

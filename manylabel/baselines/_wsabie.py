@@ -76,6 +76,7 @@ class WSABIE(BatchClassifier):
     array([[1, 0]])
     """
 
+    _unweighted = "it takes one step for each row"
     feature_vectors_: Annotated[
         Singles, Field("float32", "n_features + 1, n_components", Finite())
     ]

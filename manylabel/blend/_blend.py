@@ -137,6 +137,7 @@ class Blend(CalibratedClassifier, BatchClassifier):
     ['OneVsRest', 'FastXML']
     """
 
+    _unweighted = "learners are chosen on rows held out, which count alike"
     estimators_: list[MultiLabelClassifier]
     weights_: Annotated[Floats, Field("float64", "n_learners", Finite(least=0))]
     tilt_: Annotated[float, Number(least=0)]
@@ -199,7 +200,8 @@ class Blend(CalibratedClassifier, BatchClassifier):
 
     def _fresh(self, X: CSR, Y: CSR) -> list[Any]:
         """Return unfitted learners."""
-        usual = self.estimators or usual_members(*X.shape, Y.shape[1])
+        n_rows, n_features = X.shape
+        usual = self.estimators or usual_members(n_rows, n_features, Y.shape[1])
         learners = [clone(member) for member in usual]
         for learner in learners:
             if getattr(learner, "n_jobs", 1) is None:

@@ -119,6 +119,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         Settings of the decisions: what was given or chosen.
     """
 
+    _unweighted = "the shape of the tree follows from counts of rows"
     budget: int | str
     max_planes: int
     C: float | str

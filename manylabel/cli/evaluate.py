@@ -6,22 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import print_json, say, status, track
+from manylabel.cli.console import note, print_json, say, status, track
 from manylabel.cli.figures import (
+    card_figures,
     figures_of,
     show_comparison,
     show_report,
     write_labels,
+    write_page,
 )
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.propensities import PropensityLaw, count_law, parse_law
 from manylabel.exceptions import ArchiveError
 
 if TYPE_CHECKING:
-    from manylabel.evaluation import Evaluation, LabelFigures
+    from manylabel.evaluation import Examination, Report
     from manylabel.text import Tagger
 
 N_RESAMPLES = 1000
+CHEAP = 20_000  # rows whose intervals take less than a second
 
 Models = Annotated[
     list[Path],
@@ -47,6 +50,23 @@ Labels = Annotated[
         help="Write a line for each label, the worst first, to a TSV file.",
     ),
 ]
+Html = Annotated[
+    Path | None,
+    typer.Option(metavar="OUT", help="Write a page for a browser: one model's report."),
+]
+Intervals = Annotated[
+    bool | None,
+    typer.Option(
+        "--intervals/--no-intervals",
+        help="Draw the rows again for intervals of the figures; by default up to "
+        f"{CHEAP:,} rows.",
+        show_default=False,
+    ),
+]
+Annotate = Annotated[
+    bool,
+    typer.Option(help="Keep the figures with the model, in its card; see describe."),
+]
 
 
 @options.reads()
@@ -59,6 +79,9 @@ def evaluate(
     propensity: PropensityLaw = "0.55,1.5",
     train: TrainingFile = None,
     labels: Labels = None,
+    html: Html = None,
+    intervals: Intervals = None,
+    annotate: Annotate = False,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     json: options.Json = False,
@@ -67,38 +90,52 @@ def evaluate(
 ) -> None:
     """Judge models by ranking, propensity-scored and set metrics.
 
-    Several models are shown side by side, with the difference of each to the first and
-    a 95 % interval of it: a paired bootstrap of the rows.
+    Scores, of which more is better, stand apart from losses. A model that has
+    probabilities is also judged by these. Several models are shown side by side, with
+    the difference of each to the first and a 95 % interval of it: a paired bootstrap of
+    the rows.
 
     Example: manylabel evaluate a/ b/ --data test.txt.gz --labels worst.tsv
     """
-    from manylabel.evaluation import Evaluation, LabelFigures, RowwiseEvaluation
-
     depths, law = _depths(k), parse_law(propensity)
+    _check_alone(models, html, annotate)
     learnt = _load(models, jobs)
-    rows, (name, first) = DataFile(data, reading), next(iter(learnt.items()))
+    rows, first = DataFile(data, reading), next(iter(learnt.values()))
     names = _names(first, rows)
     values = counted = None
     if law is not None:
         training = DataFile(train, reading) if train else None
         values, counted = count_law(law, first, names, rows, training)
-    by_label = {name: LabelFigures(max(depths)) for name in learnt if labels}
-    kind = Evaluation if len(learnt) == 1 else RowwiseEvaluation
-    evaluations = {
-        name: _judge(
-            tagger, rows, kind(k=depths, propensity=values), by_label.get(name)
-        )
+    most = None if intervals or len(learnt) > 1 else CHEAP * (intervals is None)
+    asked = {"k": depths, "propensity": values, "max_rows": most}
+    found = {
+        name: _judge(tagger, rows, asked, for_page=html is not None)
         for name, tagger in learnt.items()
     }
     if labels is not None:
-        write_labels(labels, by_label, names)
+        write_labels(labels, {name: it.labels for name, it in found.items()}, names)
     about = {
         "data": str(data),
-        "rows": evaluations[name].n_rows,
+        "rows": found[str(models[0])].evaluation.n_rows,
         "labels": len(first.label_names_),
         "propensity": law and {"a": law.a, "b": law.b, "counted_in": counted},
     }
-    _tell(evaluations, about, seed, json)
+    if len(found) > 1:
+        _tell_all(found, about, seed, json)
+        return
+    report = _tell(found, about, seed, json)
+    if html is not None:
+        title = f"{models[0]} on {data}"
+        examined = found[str(models[0])]
+        write_page(html, labels, first, names, examined, report, title)
+    if annotate:
+        _keep(models[0], first, about, report)
+
+
+def _check_alone(models: list[Path], html: Path | None, annotate: bool) -> None:
+    for option, given in (("--html", html is not None), ("--annotate", annotate)):
+        if given and len(models) > 1:
+            raise ValueError(f"{option} must be of one model. Got {len(models)}.")
 
 
 def _depths(k: str) -> tuple[int, ...]:
@@ -131,50 +168,75 @@ def _names(tagger: "Tagger", rows: DataFile) -> tuple[str, ...]:
 
 
 def _judge(
-    tagger: "Tagger",
-    rows: DataFile,
-    evaluation: "Evaluation",
-    by_label: "LabelFigures | None",
-) -> "Evaluation":
-    """Take all rows into the figures; return them."""
+    tagger: "Tagger", rows: DataFile, asked: dict[str, Any], *, for_page: bool
+) -> "Examination":
+    """Return what is found on all rows; only a page shows mistakes."""
+    from manylabel.evaluation import Examination
+
+    found = Examination(**asked)
     for chunk in track(rows.chunks_for(tagger), "Judging"):
-        _, Y, scores, sets = tagger.judge(chunk, k=evaluation.depth)
-        evaluation.update(Y, scores, sets)
-        if by_label is not None:
-            by_label.update(Y, scores, sets)
-    return evaluation
+        _, Y, scores, sets, proba = tagger.judge(chunk, k=found.evaluation.depth)
+        if for_page:
+            found.update(Y, scores, sets, proba, chunk.texts or chunk.ids)
+        else:
+            found.evaluation.update(Y, scores, sets, proba)
+            found.labels.update(Y, scores, sets)
+    return found
 
 
 def _tell(
-    evaluations: dict[str, Any],
-    about: dict[str, Any],
-    seed: int,
-    json: bool,
+    found: "dict[str, Examination]", about: dict[str, Any], seed: int, json: bool
+) -> "Report":
+    """Print the figures of one model, and return them."""
+    ((name, examined),) = found.items()
+    with status("Drawing rows again"):
+        report = examined.evaluation.report_with_intervals(N_RESAMPLES, seed)
+    if json:
+        print_json({"model": name} | about | report.details())
+        return report
+    show_report(report, f"{name} on {_title(about)}", N_RESAMPLES)
+    _say_law(about)
+    return report
+
+
+def _tell_all(
+    found: "dict[str, Examination]", about: dict[str, Any], seed: int, json: bool
 ) -> None:
-    """Print the figures of one model, or of several side by side."""
+    """Print the figures of several models side by side."""
     from manylabel.evaluation import Comparison
 
-    first, *others = evaluations
-    title = f"{about['rows']:,} rows of {about['data']}"
-    if others:
-        with status("Drawing rows again"):
-            found = Comparison.of(
-                evaluations, n_resamples=N_RESAMPLES, random_state=seed
-            )
-        if json:
-            draws = {"resamples": N_RESAMPLES, "seed": seed}
-            print_json(about | draws | {"models": figures_of(found)})
-            return
-        show_comparison(found, title, N_RESAMPLES)
-    else:
-        report = evaluations[first].report()
-        if json:
-            print_json({"model": first} | about | {"figures": report.to_dict()})
-            return
-        show_report(report, f"{first} on {title}")
+    evaluations = {name: each.evaluation for name, each in found.items()}
+    with status("Drawing rows again"):
+        compared = Comparison.of(
+            evaluations, n_resamples=N_RESAMPLES, random_state=seed
+        )
+    if json:
+        draws = {"resamples": N_RESAMPLES, "seed": seed}
+        print_json(about | draws | {"models": figures_of(compared)})
+        return
+    show_comparison(compared, _title(about), N_RESAMPLES)
+    _say_law(about)
+
+
+def _title(about: dict[str, Any]) -> str:
+    return f"{about['rows']:,} rows of {about['data']}"
+
+
+def _say_law(about: dict[str, Any]) -> None:
     if law := about["propensity"]:
         say(
             f"Propensities: a = {law['a']:g}, b = {law['b']:g}, labels counted in "
             f"{law['counted_in']}. PSP and PSnDCG are normalised by the best "
             "attainable."
         )
+
+
+def _keep(
+    model: Path, tagger: "Tagger", about: dict[str, Any], report: "Report"
+) -> None:
+    """Write the figures into the model's card."""
+    tagger.annotate(
+        judged_on=about["data"], judged_by=about["rows"], **card_figures(report)
+    )
+    tagger.save(model)
+    note(f"note: kept the figures with {model}.")

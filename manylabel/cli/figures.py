@@ -1,44 +1,50 @@
 """How the figures of models are shown: tables, what they mean, lines for each label."""
 
-import re
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manylabel._escapes import escape_cell
-from manylabel.cli.console import output, percent, print_table, say
+from manylabel.cli.console import STANDARD, note, output, print_table, say
 
 if TYPE_CHECKING:
-    from manylabel.evaluation import Comparison, LabelFigures, Report
+    from manylabel.evaluation import Comparison, Examination, LabelFigures, Report
+    from manylabel.text import Tagger
 
-DEPTH = re.compile(r"\b(the|at) \d+\b")
 
-
-def show_report(report: "Report", title: str) -> None:
-    """Print a table of rankings, a column for each depth, and one of sets."""
-    head, *rows = report.ranking_table()
-    print_table(head, rows, title=title, numbers=head[1:])
-    sets = [key for key in report if "@" not in key]
-    print_table(
-        ["percent", "value"],
-        ([key, percent(report[key])] for key in sets),
-        title="Predicted sets of labels",
-        numbers=["value"],
-    )
+def show_report(report: "Report", title: str, n_resamples: int) -> None:
+    """Print a table of scores and one of losses, a column for each ranking depth."""
+    for losses in (False, True):
+        head, *rows = report.table(losses=losses)
+        head = head if len(head) > 1 else [*head, "value"]
+        rows = [[*row, *[""] * (len(head) - len(row))] for row in rows]
+        kind = "Losses, less is better" if losses else f"{title}: more is better"
+        if rows:
+            print_table(head, rows, title=kind, numbers=head[1:])
     _say_meanings(report)
+    if any(report.interval(key) for key in report):
+        say(
+            "±: half of the interval that holds 95 % of a figure when the rows are "
+            f"drawn again {n_resamples:,} times. Figures over labels, coverage and "
+            "macro-F1, and ECE have none."
+        )
 
 
 def show_comparison(found: "Comparison", title: str, n_resamples: int) -> None:
     """Print a line for each figure, with a column for each model and difference."""
     report = next(iter(found.reports.values()))
     names = _short(list(found.reports))
-    head, *rows = found.table(names)
-    print_table(head, rows, title=title, numbers=head[1:])
+    for losses in (False, True):
+        head, *rows = found.table(names, losses=losses)
+        kind = "Losses, less is better" if losses else f"{title}: more is better"
+        if rows:
+            print_table(head, rows, title=kind, numbers=head[1:])
     _say_meanings(report)
     say(
         f"... - {head[1]}: the difference, and the interval that holds 95 % of it when "
         f"the rows are drawn again {n_resamples:,} times, the same for both models. "
-        "Figures over labels, coverage and macro-F1, have none."
+        "Figures over labels, coverage and macro-F1, and ECE have none."
     )
 
 
@@ -58,11 +64,51 @@ def write_labels(path: Path, judged: Mapping[str, "LabelFigures"], names: Any) -
                 text.write("\t".join([*cells, *map(_cell, values)]) + "\n")
 
 
+def write_page(
+    path: Path,
+    labels: Path | None,
+    tagger: "Tagger",
+    names: Any,
+    found: "Examination",
+    report: "Report",
+    title: str,
+) -> None:
+    """Write what was found of a model as a page, with its card."""
+    import numpy as np
+
+    from manylabel.evaluation import write_examination
+
+    counts = np.zeros(len(names), np.int64)
+    counts[: len(tagger.label_counts_)] = tagger.label_counts_
+    table = None
+    if labels is not None and labels != STANDARD:
+        table = Path(os.path.relpath(labels, path.parent)).as_posix()
+    write_examination(
+        *(path, found, report),
+        names=names,
+        counts=counts if tagger.n_rows_ else None,
+        title=title,
+        facts=tagger.card().words(),
+        table=table,
+    )
+    note(f"note: wrote {path}.")
+
+
+def card_figures(report: "Report") -> dict[str, dict[str, float | None]]:
+    """Return the figures as a model card keeps them, losses apart."""
+    figures = report.to_dict()
+    kinds = {"figures": False, "losses": True}
+    return {
+        kind: {key: figures[key] for key in report.keys_of(losses=losses)}
+        for kind, losses in kinds.items()
+    }
+
+
 def figures_of(found: "Comparison") -> dict[str, dict[str, Any]]:
     """Return the figures of each model, and differences to the first, for JSON."""
     return {
         name: {
-            "figures": report.to_dict(),
+            **report.details(),
             "differences": {
                 key: each._asdict()
                 for key, each in found.differences.get(name, {}).items()
@@ -81,12 +127,7 @@ def _short(paths: list[str]) -> dict[str, str]:
 
 def _say_meanings(report: "Report") -> None:
     """Print one sentence for each kind of figure."""
-    meanings = {}
-    for key in report:
-        symbol, at, _ = key.partition("@")
-        sentence = DEPTH.sub(r"\1 k", report.meaning(key))
-        meanings[f"{symbol}@k" if at else symbol] = sentence
-    for name, meaning in meanings.items():
+    for name, meaning in report.meanings().items():
         say(f"{name}: {meaning}")
 
 

@@ -11,6 +11,7 @@ import typer
 
 from manylabel.cli import options
 from manylabel.cli.console import fitting, note, print_json, print_table, status
+from manylabel.cli.figures import card_figures
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make
 from manylabel.cli.plan import Wish, make_plan
@@ -174,7 +175,7 @@ def _divide(
 def _judge(tagger: "Tagger", held: "Dataset") -> dict[str, float]:
     """Return P@k and PSP@k on rows that were not learnt, in percent; keep them."""
     report = tagger.evaluate(held)
-    tagger.annotate(figures=report.to_dict(), judged_by=len(held))
+    tagger.annotate(**card_figures(report), judged_by=len(held))
     names = [f"{kind}@{k}" for kind in ("P", "PSP") for k in (1, 3, 5)]
     return {name: round(100 * report[name], 2) for name in names}
 

@@ -56,6 +56,8 @@ def split(
         "test": len(found.test),
         "labels_on_both_sides": found.n_both,
         "labels_of_two_rows_or_more": found.n_possible,
+        "rare_labels_on_both_sides": found.n_rare_both,
+        "labels_of_two_to_nine_rows": found.n_rare,
         "deviation": None if isnan(found.deviation) else found.deviation,
     }
     if json:
@@ -63,6 +65,11 @@ def split(
         return
     say(f"{train}: {len(found.train):,} rows; {test}: {len(found.test):,} rows.")
     say(f"Both have {found.n_both:,} of {found.n_possible:,} labels of several rows.")
+    if found.n_rare:
+        say(
+            f"Of {found.n_rare:,} rare labels, of two to nine rows, both have "
+            f"{found.n_rare_both:,}."
+        )
     if figures["deviation"] is not None:
         say(
             f"Labels of ten rows or more are {100 * found.deviation:.1f} points off "

@@ -51,7 +51,8 @@ def thresholds(
     with status(f"Reading {data}"):
         rows = file.read_for(tagger)
     tagger.choose_thresholds(rows, per_label=per_label, **_goal(target))
-    _, Y, _, given = tagger.judge(rows)
+    found = tagger.judge(rows)
+    Y, given = found.Y, found.sets
     hits = float(given.multiply(Y).sum())
     figures = {
         "rows": len(rows),

@@ -1,13 +1,16 @@
 """Judging predictions: batch evaluation, streams, and their reports."""
 
-from manylabel.evaluation.batch import Evaluation, evaluate
+from manylabel.evaluation.batch import Evaluation
 from manylabel.evaluation.bootstrap import RowwiseEvaluation
 from manylabel.evaluation.comparison import Comparison, Difference, compare
+from manylabel.evaluation.examination import Examination
+from manylabel.evaluation.judgement import evaluate
 from manylabel.evaluation.label_figures import LabelFigures
 from manylabel.evaluation.plots import plot_runs
 from manylabel.evaluation.progressive import progressive
 from manylabel.evaluation.regret import Regret, regret
 from manylabel.evaluation.report import Figure, Report
+from manylabel.evaluation.report_page import write_examination, write_report_html
 from manylabel.evaluation.run import Run
 from manylabel.evaluation.tree_page import write_tree_html
 from manylabel.evaluation.tree_plot import plot_tree
@@ -16,6 +19,7 @@ __all__ = [
     "Comparison",
     "Difference",
     "Evaluation",
+    "Examination",
     "Figure",
     "LabelFigures",
     "Regret",
@@ -28,5 +32,7 @@ __all__ = [
     "plot_tree",
     "progressive",
     "regret",
+    "write_examination",
+    "write_report_html",
     "write_tree_html",
 ]

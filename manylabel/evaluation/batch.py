@@ -11,7 +11,14 @@ from manylabel.evaluation.report import Report
 from manylabel.losses import NAMED, CostLike
 from manylabel.losses.compared import Compared
 from manylabel.losses.ranked import Ranked
-from manylabel.metrics import MacroF1, MeanCost, Metric, MicroF1
+from manylabel.metrics import (
+    CalibrationErrorAtK,
+    MacroF1,
+    MeanCost,
+    Metric,
+    MicroF1,
+)
+from manylabel.metrics.calibration import Probable
 from manylabel.metrics.resolve import PLAIN, SCORED
 
 COSTS: tuple[CostLike, ...] = tuple(NAMED)
@@ -54,13 +61,18 @@ class Evaluation:
             self._ranking += [kind(at, propensity) for kind in SCORED for at in depths]
         self._sets: list[Metric] = [*map(MeanCost, costs), MicroF1(), MacroF1()]
         refuse_repeated([metric.key for metric in self._sets])
-        self._given: tuple[bool, bool] | None = None
+        laws = [None] if propensity is None else [None, propensity]
+        self._probable: list[Metric] = [
+            CalibrationErrorAtK(at, law) for law in laws for at in depths
+        ]
+        self._given: tuple[bool, bool, bool] | None = None
 
     def update(
         self,
         Y: MatrixLike,
         scores: MatrixLike | None = None,
         predictions: MatrixLike | None = None,
+        proba: MatrixLike | None = None,
     ) -> Self:
         """Take a chunk of rows; return itself.
 
@@ -72,6 +84,8 @@ class Evaluation:
             Scores, for the ranking metrics. Of integers or booleans: 0/1 predictions.
         predictions : array or sparse array or None, default=None
             0/1 predictions of the same shape, for the set metrics.
+        proba : array or sparse array or None, default=None
+            Probabilities of the same shape, for the calibration error.
 
         Returns
         -------
@@ -85,6 +99,8 @@ class Evaluation:
         if scores is not None:
             ranked = Ranked.of(Y, scores, self.depth, self.propensity)
             views.append((self._ranking, ranked))
+            if proba is not None:
+                views.append((self._probable, Probable.of_ranked(ranked, proba)))
         if predictions is not None:
             views.append((self._sets, Compared.of(Y, predictions)))
         taken = [
@@ -92,7 +108,9 @@ class Evaluation:
             for metrics, view in views
             for metric in metrics
         ]
-        self._agree_on_kinds(scores is not None, predictions is not None)
+        self._agree_on_kinds(
+            scores is not None, predictions is not None, proba is not None
+        )
         for metric, terms, view in taken:
             self._take(metric, terms, view)
         return self
@@ -119,11 +137,16 @@ class Evaluation:
         metric.take(terms, view)
 
     def _metrics(self) -> list[Metric]:
-        has_scores, has_predictions = self._given or (False, False)
-        return self._ranking * has_scores + self._sets * has_predictions
+        has_scores, has_sets, has_proba = self._given or (False, False, False)
+        probable = self._probable * (has_scores and has_proba)
+        return self._ranking * has_scores + probable + self._sets * has_sets
 
-    def _agree_on_kinds(self, has_scores: bool, has_predictions: bool) -> None:
-        given = has_scores, has_predictions
+    def _agree_on_kinds(
+        self, has_scores: bool, has_predictions: bool, has_proba: bool
+    ) -> None:
+        given = has_scores, has_predictions, has_proba
+        if not has_scores and has_proba:
+            raise ValueError("scores must be given where proba is. Got none.")
         if not any(given):
             raise ValueError("scores or predictions must be given. Got neither.")
         if self._given not in (None, given):
@@ -131,58 +154,6 @@ class Evaluation:
                 "Every chunk must bring scores, predictions or both as the first did."
             )
         self._given = given
-
-
-def evaluate(
-    Y: MatrixLike,
-    scores: MatrixLike,
-    *,
-    k: int | tuple[int, ...] = (1, 3, 5),
-    propensity: Any = None,
-    predictions: MatrixLike | None = None,
-    costs: Iterable[CostLike] = COSTS,
-) -> Report:
-    """Judge predictions by every metric that applies to them.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n_rows, n_labels)
-        True labels, 0/1.
-    scores : array or sparse array of shape (n_rows, n_labels)
-        Scores. If sparse, the stored entries are the predictions, whatever their sign,
-        and a missing one is a miss. Equal scores are ranked by column, the lower first.
-        Scores of integers or booleans are 0/1 predictions: they have set costs and no
-        ranking.
-    k : int or tuple of int, default=(1, 3, 5)
-        Ranking depths.
-    propensity : Propensity, array of shape (n_labels,), float or None, default=None
-        Probability that a true label is recorded; adds PSP@k and PSnDCG@k,
-        normalised by the best attainable.
-    predictions : array or sparse array or None, default=None
-        0/1 predictions, for the set metrics beside the ranking ones.
-    costs : tuple of costs, default=("hamming", "f1", "accuracy", "rank", "subset")
-        What 0/1 predictions are charged; see :func:`manylabel.losses.as_cost`.
-
-    Returns
-    -------
-    Report
-        Fractions by name: ``P@k``, ``nDCG@k``, ``recall@k``, ``F1@k``, ``coverage@k``,
-        ``macro-P@k``, ``macro-R@k``, ``macro-F1@k``, with propensities ``PSP@k`` and
-        ``PSnDCG@k``, and for 0/1 predictions the name of each cost, ``micro-F1`` and
-        ``macro-F1``.
-
-    Examples
-    --------
-    >>> Y = [[1, 0, 1], [0, 1, 0]]
-    >>> scores = [[0.9, 0.8, 0.1], [0.2, 0.7, 0.6]]
-    >>> report = evaluate(Y, scores, k=(1, 2), propensity=0.5)
-    >>> report["P@2"], report["PSP@2"]
-    (0.5, 0.6666666666666666)
-    >>> evaluate(Y, [[1, 1, 0], [0, 1, 0]])["hamming"]
-    0.3333333333333333
-    """
-    evaluation = Evaluation(k=k, propensity=propensity, costs=costs)
-    return evaluation.update(Y, scores, predictions).report()
 
 
 def _is_binary_dtype(scores: Any) -> bool:

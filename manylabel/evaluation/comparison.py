@@ -4,17 +4,14 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any, NamedTuple
 
-import numpy as np
 from sklearn.utils import check_scalar
 
 from manylabel._typing import MatrixLike, RandomState
 from manylabel.evaluation.batch import COSTS
-from manylabel.evaluation.bootstrap import RowwiseEvaluation
+from manylabel.evaluation.bootstrap import RowwiseEvaluation, interval
 from manylabel.evaluation.report import Report
 from manylabel.losses import CostLike
 from manylabel.parallel import spawn_seeds
-
-LEVEL = 0.95
 
 
 class Difference(NamedTuple):
@@ -71,32 +68,37 @@ class Comparison:
         if not others:
             return cls(reports, {})
         base = evaluations[first].resampled(n_resamples, seed)
-        tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
         differences = {}
         for name in others:
             drawn = evaluations[name].resampled(n_resamples, seed)
             differences[name] = {
                 key: Difference(
                     reports[name][key] - reports[first][key],
-                    *np.quantile(drawn[key] - base[key], tails).tolist(),
+                    *interval(drawn[key] - base[key]),
                 )
                 for key in base
             }
         return cls(reports, differences)
 
-    def table(self, names: Mapping[str, str]) -> list[list[str]]:
-        """Return a head, and a line for each figure in percent; ``names`` of models."""
+    def table(self, names: Mapping[str, str], *, losses: bool) -> list[list[str]]:
+        """Return a head, and a line for each score, or each loss, in percent.
+
+        ``names`` are those of the models.
+        """
         first, others = next(iter(self.reports)), self.differences
         differences = (f"{names[each]} - {names[first]}" for each in others)
         rows = [["percent", *map(names.__getitem__, self.reports), *differences]]
-        for key in self.reports[first]:
+        for key in self.reports[first].keys_of(losses=losses):
             figures = [f"{100 * report[key]:.2f}" for report in self.reports.values()]
             found = [each.get(key) for each in others.values()]
             rows.append([key, *figures, *map(_cell, found)])
         return rows
 
     def __repr__(self) -> str:
-        rows = self.table({name: name for name in self.reports})
+        names = {name: name for name in self.reports}
+        head, *scores = self.table(names, losses=False)
+        _, *losses = self.table(names, losses=True)
+        rows = [head, *scores, *([f"{key} (loss)", *cells] for key, *cells in losses)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join(
             "  ".join([head.ljust(widths[0]), *map(str.rjust, cells, widths[1:])])

@@ -2,51 +2,26 @@
 
 import os
 from collections.abc import Iterator
-from html import escape
 from typing import Any
 
-from manylabel._escapes import escape_line
-from manylabel.data.writing import replacing
+from manylabel.evaluation.html_page import isolate, write_page
 from manylabel.evaluation.tree_view import TreeView
 from manylabel.explanation import MOST_NAMED, Names, Node, named
 
 FEW = 64  # nodes of a page on which all is open
-HEAD = """<!DOCTYPE html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; --ink: #222; --back: #fff; --grey: #5f5f5f;
- --line: #b5b5b5; --plus: #0062a3; --minus: #a83f00; --passed: #c04f00 }}
-@media (prefers-color-scheme: dark) {{
- :root {{ --ink: #e6e6e6; --back: #16181c; --grey: #a9a9a9; --line: #555;
- --plus: #7cc0f4; --minus: #ffab7a; --passed: #ff9a52 }} }}
-body {{ font: 1rem/1.45 system-ui, sans-serif; color: var(--ink);
- background: var(--back); margin: 1.5rem; overflow-wrap: anywhere }}
-h1 {{ font-size: 1.4rem }}
-ul {{ list-style: none; margin: 0; padding: 0 }}
-details > ul {{ margin-left: 1rem }}
-li {{ border-left: 3px solid var(--line); padding: .2rem 0 .2rem .8rem;
- margin: .5rem 0 }}
-li.passed {{ border-color: var(--passed) }}
-mark {{ background: none; color: var(--passed); font-weight: bold }}
-p {{ margin: 0 }}
-.grey {{ color: var(--grey) }}
-.plus {{ color: var(--plus) }}
-.minus {{ color: var(--minus) }}
-summary {{ cursor: pointer }}
-</style>
-<main>
-<h1>{title}</h1>
-<p class="grey">Each entry asks a question; the answer is yes if the features times
-their weights, and the constant, add up to more than 0. What is asked after a yes is
-inside the entry, what is asked after a no is the entry below it.</p>
-<ul>
+STYLE = """:root { --passed: #c04f00 }
+@media (prefers-color-scheme: dark) { :root { --passed: #ff9a52 } }
+ul { list-style: none; margin: 0; padding: 0 }
+details > ul { margin-left: 1rem }
+li { border-left: 3px solid var(--line); padding: .2rem 0 .2rem .8rem;
+ margin: .5rem 0 }
+li.passed { border-color: var(--passed) }
+mark { background: none; color: var(--passed); font-weight: bold }
 """
-FOOT = "</ul>\n</main>\n</html>\n"
+RULE = """<p class="grey">Each entry asks a question; the answer is yes if the features
+times their weights, and the constant, add up to more than 0. What is asked after a yes
+is inside the entry, what is asked after a no is the entry below it.</p>
+"""
 
 
 def write_tree_html(
@@ -93,13 +68,11 @@ def write_tree_html(
     True
     """
     view = TreeView.of(tree, X, depth, feature_names, label_names)
-    with replacing(path) as file:
-        for part in _parts(view, escape(escape_line(title or type(tree).__name__))):
-            file.write(part.encode())
+    write_page(path, title or type(tree).__name__, _parts(view), style=STYLE)
 
 
-def _parts(view: TreeView, title: str) -> Iterator[str]:
-    """Yield the page.
+def _parts(view: TreeView) -> Iterator[str]:
+    """Yield the entries.
 
     Only answers of yes are nested: a row has few labels, but trees of hundreds of
     levels, nearly all of them by no, are common, and too deep for browsers.
@@ -107,7 +80,7 @@ def _parts(view: TreeView, title: str) -> Iterator[str]:
     children: dict[int, list[Node]] = {node.node: [] for node in view.nodes}
     for node in view.nodes[1:]:
         children[node.parent].append(node)
-    yield HEAD.format(title=title)
+    yield f"{RULE}<ul>\n"
     waiting: list[Node | str] = [view.nodes[0]]
     while waiting:
         now = waiting.pop()
@@ -124,7 +97,7 @@ def _parts(view: TreeView, title: str) -> Iterator[str]:
             waiting += [second, "</ul></details></li>\n", first]
         else:
             yield "</li>\n"
-    yield FOOT
+    yield "</ul>\n"
 
 
 def _entry(node: Node, below: list[Node], view: TreeView) -> str:
@@ -139,7 +112,7 @@ def _entry(node: Node, below: list[Node], view: TreeView) -> str:
     if is_passed:
         parts.append(f" <mark>{_answer(node, below, view)}</mark>")
     if not node.is_leaf:
-        parts.append(f"</p><p><b>{_isolated(node.question(view.labels))}</b> ")
+        parts.append(f"</p><p><b>{isolate(node.question(view.labels))}</b> ")
         parts.append(_weights(node, view.features))
         if not below:
             parts.append(" <span class=grey>(more below)</span>")
@@ -156,7 +129,7 @@ def _answer(node: Node, below: list[Node], view: TreeView) -> str:
 
 def _weights(node: Node, features: Names) -> str:
     shown = [
-        f"{_isolated(named(column, features))} {_signed(weight)}"
+        f"{isolate(named(column, features))} {_signed(weight)}"
         for column, weight in node.features[:MOST_NAMED]
     ]
     if len(node.features) > MOST_NAMED:
@@ -165,12 +138,7 @@ def _weights(node: Node, features: Names) -> str:
 
 
 def _names(labels: list[int], names: Names) -> str:
-    return ", ".join(_isolated(named(label, names)) for label in labels)
-
-
-def _isolated(name: str) -> str:
-    """Return a name that can neither be markup nor turn the words around it."""
-    return f"<bdi>{escape(name)}</bdi>"
+    return ", ".join(isolate(named(label, names)) for label in labels)
 
 
 def _signed(weight: float) -> str:

@@ -84,6 +84,22 @@ class Ranked(View):
         return np.where(best < 0, 0.0, self.weights[best])
 
 
+def mean_ndcg(
+    Y: MatrixLike, scores: MatrixLike, k: int, sample_weight: Any = None
+) -> float:
+    """Return nDCG@k, mean over rows that count as ``sample_weight`` says.
+
+    Examples
+    --------
+    >>> mean_ndcg([[1, 0], [0, 1]], [[0.9, 0.1], [0.9, 0.1]], 1, [3.0, 1.0])
+    0.75
+    """
+    ranked = Ranked.of(Y, scores, k)
+    weight = _validation.row_weights(sample_weight, ranked.n_rows)
+    of_rows = dcg(ranked.hits, k) / ideal_dcg(ranked.n_true, k)
+    return float(np.average(of_rows, weights=weight))
+
+
 def cumulative_gain(gains: Array, k: int) -> Floats:
     """Return the sum of the first ``k`` gains of each row."""
     return _sums(gains, np.ones(min(k, gains.shape[1])))

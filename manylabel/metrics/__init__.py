@@ -7,6 +7,10 @@ Examples
 0.5
 """
 
+from manylabel.metrics.calibration import (
+    CalibrationErrorAtK,
+    calibration_error_at_k,
+)
 from manylabel.metrics.macro import (
     MacroF1AtK,
     MacroPrecisionAtK,
@@ -40,6 +44,7 @@ from manylabel.metrics.sets import (
 )
 
 __all__ = [
+    "CalibrationErrorAtK",
     "CoverageAtK",
     "F1AtK",
     "MacroF1",
@@ -55,6 +60,7 @@ __all__ = [
     "PrecisionAtK",
     "RecallAtK",
     "as_metric",
+    "calibration_error_at_k",
     "coverage_at_k",
     "f1_at_k",
     "macro_f1",

@@ -122,7 +122,10 @@ class Metric(ABC):
 
 
 class LabelMetric(Metric):
-    """A metric that counts for each label: ``_terms`` has shape (n_sums, n_labels)."""
+    """A metric that counts for each label: ``_terms`` has shape (n_sums, n_labels).
+
+    Or for each of other things: what a row adds is not kept.
+    """
 
     def _accumulate(self, terms: Array) -> None:
         self._sums = terms if self.n_rows == 0 else self._sums + terms

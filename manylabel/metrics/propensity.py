@@ -8,7 +8,7 @@ unbiased estimates of :mod:`manylabel.losses.unbiased`, and can exceed 1.
 """
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -56,13 +56,6 @@ class PropensityMetric(RankingMetric):
         return np.stack(
             [self._gain(view, view.gains), self._gain(view, view.best_gains)], axis=1
         )
-
-    def _is_like(self, other: Self) -> bool:
-        mine, theirs = (
-            np.asarray(getattr(metric.propensity, "values_", metric.propensity))
-            for metric in (self, other)
-        )
-        return super()._is_like(other) and np.array_equal(mine, theirs)
 
     @abstractmethod
     def _gain(self, view: Ranked, gains: Floats) -> Floats:

@@ -48,6 +48,13 @@ class RankingMetric(Metric):
         """Take a chunk of true labels and scores; return itself."""
         return self.add(Ranked.of(Y, scores, self.k, self.propensity))
 
+    def _is_like(self, other: Self) -> bool:
+        mine, theirs = (
+            np.asarray(getattr(metric.propensity, "values_", metric.propensity))
+            for metric in (self, other)
+        )
+        return super()._is_like(other) and np.array_equal(mine, theirs)
+
 
 @described_like(RankingMetric)
 class PrecisionAtK(RankingMetric):

@@ -57,6 +57,7 @@ class Calibrated(CalibratedClassifier, BatchClassifier):
     True
     """
 
+    _unweighted = "probabilities are shares of rows held out"
     estimator_: MultiLabelClassifier
 
     def __init__(

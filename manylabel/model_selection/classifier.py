@@ -63,6 +63,7 @@ class Thresholds(BatchClassifier):
     True
     """
 
+    _unweighted = "thresholds are chosen on rows held out, which count alike"
     estimator_: MultiLabelClassifier
     thresholds_: Annotated[Floats, Field("float64", "n_labels", Finite())]
     promised_: Annotated[Bools, Field("bool", "n_labels")]

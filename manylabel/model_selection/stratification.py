@@ -21,6 +21,8 @@ class StratifiedSplit(NamedTuple):
         Labels that both sides have.
     n_possible : int
         Labels of two rows or more, which both sides could have.
+    n_rare_both, n_rare : int
+        Labels of two to nine rows that both sides have, and all of these.
     deviation : float
         How far the share of a label's rows in ``test`` is from ``test_size``, mean over
         labels of ten rows or more; NaN if there are none.
@@ -30,6 +32,8 @@ class StratifiedSplit(NamedTuple):
     test: Ints
     n_both: int
     n_possible: int
+    n_rare_both: int
+    n_rare: int
     deviation: float
 
 
@@ -107,12 +111,21 @@ def _part(Y: CSR, share: float, n_test: int, random_state: RandomState) -> Array
     return out
 
 
-def _judge(Y: CSR, side: Array, share: float) -> tuple[int, int, float]:
-    """Return how many labels both sides have, could have, and the mean deviation."""
+def _judge(Y: CSR, side: Array, share: float) -> tuple[int, int, int, int, float]:
+    """Return how many labels both sides have, and could have, then of rare ones.
+
+    The last is the mean deviation.
+    """
     counts = np.bincount(Y.indices, minlength=Y.shape[1])
     there = np.bincount(Y.indices, np.repeat(side, np.diff(Y.indptr)), Y.shape[1])
-    n_both = np.count_nonzero((there > 0) & (there < counts))
-    frequent = counts >= FREQUENT
+    on_both, several, frequent = (
+        (there > 0) & (there < counts),
+        counts > 1,
+        counts >= FREQUENT,
+    )
+    rare = several & ~frequent
     gaps = np.abs(there[frequent] / counts[frequent] - share)
     deviation = float(gaps.mean()) if len(gaps) else float("nan")
-    return int(n_both), int(np.count_nonzero(counts > 1)), deviation
+    kinds = (on_both, several, on_both & rare, rare)
+    both, possible, rare_both, n_rare = (int(np.count_nonzero(kind)) for kind in kinds)
+    return both, possible, rare_both, n_rare, deviation

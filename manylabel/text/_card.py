@@ -41,8 +41,12 @@ class Card(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._facts)
 
+    def words(self) -> dict[str, str]:
+        """Return the facts by name, in words."""
+        return {name.replace("_", " "): _words(it) for name, it in self.items()}
+
     def __str__(self) -> str:
-        lines = ((name.replace("_", " "), _words(it)) for name, it in self.items())
+        lines = self.words().items()
         return "\n".join(f"{name:{WIDTH}} {words}" for name, words in lines)
 
     __repr__ = __str__

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from manylabel import _validation
 from manylabel._typing import CSR
@@ -136,6 +137,17 @@ def check_decision(calibrate: Any, cost: Any, rules: Any) -> None:
         LeastCost(cost)
     if not isinstance(rules, Rules | None):
         raise TypeError(f"rules must be Rules or None. Got {rules!r:.60}.")
+
+
+def fit_learner(learner: Any, X: CSR, Y: CSR, sample_weight: Any) -> None:
+    """Fit a learner to rows that count as ``sample_weight`` says, None alike."""
+    if sample_weight is None:
+        learner.fit(X, Y)
+        return
+    if not has_fit_parameter(learner, "sample_weight"):
+        kind = type(learner).__name__
+        raise TypeError(f"learner must have sample_weight in fit. {kind} has not.")
+    learner.fit(X, Y, sample_weight)
 
 
 def new_vectorizer(given: Any, items: Any, n_rows: int) -> Any:

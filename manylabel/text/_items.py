@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from manylabel import _validation, parallel
 from manylabel._typing import CSR
 from manylabel.data import Dataset, LabelSpace
+from manylabel.model_selection import Thresholds
 
 PASSTHROUGH = "passthrough"  # in place of a vectorizer: rows of features
 VECTORISING = 0.05  # of the time of a fit, about
@@ -74,12 +75,32 @@ class Labelled(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """The labels of some rows beside the predictions; labels never learnt come last."""
+    """The labels of some rows beside the predictions; labels never learnt come last.
+
+    ``proba`` has the probabilities of the labels that have scores, if the model tells.
+    """
 
     space: LabelSpace
     Y: CSR
     scores: CSR
     sets: CSR
+    proba: CSR | None = None
+
+    @classmethod
+    def of(
+        cls, labelled: Labelled, learner: Any, X: CSR, k: int, sets: CSR
+    ) -> "Judged":
+        """Return what a learner says of rows, and their sets, beside their labels.
+
+        Thresholds around a learner do not change its probabilities.
+        """
+        space, Y = labelled
+        scores, proba = learner.predict_topk(X, k), None
+        scorer = learner.estimator_ if isinstance(learner, Thresholds) else learner
+        if getattr(scorer, "calibrate", None) is not None:
+            proba = _validation.widened(scorer.to_proba(scores), len(space))
+        scores, sets = (_validation.widened(m, len(space)) for m in (scores, sets))
+        return cls(space, Y, scores, sets, proba)
 
 
 def check_names(tags: Any) -> list[list[str]]:

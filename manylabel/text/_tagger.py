@@ -9,34 +9,32 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, persistence
-from manylabel._typing import CSR, Array, Floats, Ints, RandomState
+from manylabel._typing import CSR, Array, Ints, RandomState
 from manylabel._version import __version__
-from manylabel.base import MultiLabelClassifier, Saved, set_jobs
+from manylabel.base import MultiLabelClassifier, set_jobs
 from manylabel.data.dataset import Dataset, LabelSpace
-from manylabel.evaluation import Evaluation, Report
 from manylabel.exceptions import ArchiveError
 from manylabel.model_selection.search import search
 from manylabel.persistence.records import Field, Finite, Number, Values
-from manylabel.propensity import Propensity, recorded_law
-from manylabel.sharing import reading
+from manylabel.persistence.saved import Saved
 from manylabel.text import _default
 from manylabel.text._card import Card, write_card
 from manylabel.text._explanation import TagExplanation, explain_text
 from manylabel.text._items import (
     PASSTHROUGH,
-    Judged,
     Labelled,
     check_count,
     check_names,
     vectorize,
     widen,
 )
+from manylabel.text._judging import Judging
 from manylabel.text._predictions import Predictions
 from manylabel.text._rules import Rules
 from manylabel.text._vectorizer import TextVectorizer
 
 
-class Tagger(Predictions, Saved, BaseEstimator):  # type: ignore[misc]
+class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
     """The model: a vectorizer, a learner, the names of labels, and how they are given.
 
     Items are texts (a list, an array, or a pandas or Polars column of strings), or rows
@@ -128,7 +126,12 @@ class Tagger(Predictions, Saved, BaseEstimator):  # type: ignore[misc]
         self.cost = cost
         self.rules = rules
 
-    def fit(self, items: Any, tags: Iterable[Iterable[str]] | None = None) -> Self:
+    def fit(
+        self,
+        items: Any,
+        tags: Iterable[Iterable[str]] | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Learn from labelled items.
 
         Parameters
@@ -137,6 +140,9 @@ class Tagger(Predictions, Saved, BaseEstimator):  # type: ignore[misc]
             Texts or rows.
         tags : iterable of iterables of str or None, default=None
             The names of the labels of each item; None for a data set, which has them.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            How much each item counts for the learner, which may refuse it; words are
+            counted without.
 
         Returns
         -------
@@ -153,7 +159,8 @@ class Tagger(Predictions, Saved, BaseEstimator):  # type: ignore[misc]
         X = vectorize(vectorizer, items, "fit_transform")
         check_count(Y.shape[0], X.shape[0])
         learner, reason = _default.new_learner(self.learner, X, space, self.quality)
-        learner = _default.calibrated(learner, self._method()).fit(X, Y)
+        learner = _default.calibrated(learner, self._method())
+        _default.fit_learner(learner, X, Y, sample_weight)
         with self._learning() as tagger:
             tagger._begin(vectorizer, learner, reason, items)._count(space, Y)
         return self
@@ -199,61 +206,6 @@ class Tagger(Predictions, Saved, BaseEstimator):  # type: ignore[misc]
                 tagger._begin(vectorizer, learner, "", items)
             tagger._count(space, Y)
         return self
-
-    @reading
-    def judge(
-        self, items: Any, tags: Iterable[Iterable[str]] | None = None, k: int = 5
-    ) -> Judged:
-        """Return labels, scores of the ``k`` best, and sets, side by side, to evaluate.
-
-        Columns are the model's, then those of labels that it never learnt.
-        """
-        X, (space, Y) = self.transform(items), self.align(items, tags)
-        check_count(Y.shape[0], X.shape[0])
-        scores = _validation.widened(self.learner_.predict_topk(X, k), len(space))
-        sets = _validation.widened(self._decision().give_sets(X), len(space))
-        return Judged(space, Y, scores, sets)
-
-    def evaluate(
-        self,
-        items: Any,
-        tags: Iterable[Iterable[str]] | None = None,
-        *,
-        k: int | tuple[int, ...] = (1, 3, 5),
-        propensity: Propensity | None = None,
-    ) -> Report:
-        """Judge the tagger on labelled items that it has not seen.
-
-        Labels that it never learnt count as labels that it misses.
-
-        Parameters
-        ----------
-        items : iterable of str, matrix of features, or Dataset
-            Texts or rows.
-        tags : iterable of iterables of str or None, default=None
-            The names of the labels of each item; None for a data set, which has them.
-        k : int or tuple of int, default=(1, 3, 5)
-            Ranking depths.
-        propensity : Propensity or None, default=None
-            The law, ``a`` and ``b``, by which a label's count in training tells how
-            often it is forgotten; None is ``Propensity()``.
-
-        Returns
-        -------
-        Report
-            See :func:`manylabel.evaluate`.
-        """
-        found = self.judge(items, tags, max(_validation.depths(k)))
-        propensities = self.propensities(propensity or Propensity(), len(found.space))
-        evaluation = Evaluation(k=k, propensity=propensities)
-        return evaluation.update(found.Y, found.scores, found.sets).report()
-
-    def propensities(self, law: Propensity, n_labels: int | None = None) -> Floats:
-        """Return the propensities of labels, unseen ones too, by training counts."""
-        check_is_fitted(self)
-        counts = np.zeros(n_labels or len(self.label_counts_), np.int64)
-        counts[: len(self.label_counts_)] = self.label_counts_
-        return recorded_law(counts, self.n_rows_, law.a, law.b)
 
     def explain(
         self, text: str, tags: Iterable[str] | None = None, k: int = 5

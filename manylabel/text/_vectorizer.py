@@ -15,7 +15,7 @@ from manylabel import _validation
 from manylabel._kernels.text import vocabulary as kernels
 from manylabel._kernels.text import words
 from manylabel._typing import CSR, Array, Singles
-from manylabel.base import Saved
+from manylabel.persistence.saved import Saved
 from manylabel.text._grams import (
     Grams,
     Growing,

@@ -34,6 +34,11 @@ def test_it_says_how_well_labels_are_spread(cli, items, tmp_path):
     done = cli("split", items, tmp_path / "a.csv", tmp_path / "b.csv")
     assert "Both have 4 of 4 labels of several rows" in done.out
     assert "0.0 points off their share of 20 %" in done.out
+    assert "rare labels" not in done.out
+    few = tmp_path / "few.jsonl"
+    few.write_text("".join(items.read_text().splitlines(keepends=True)[:12]))
+    done = cli("split", few, tmp_path / "a.csv", tmp_path / "b.csv")
+    assert "Of 4 rare labels, of two to nine rows, both have " in done.out
 
 
 def test_what_cannot_be_written_is_refused_before_anything_is(cli, items, tmp_path):

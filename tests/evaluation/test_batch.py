@@ -6,12 +6,13 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from manylabel import metrics
-from manylabel.evaluation import Evaluation, Report, evaluate
+from manylabel.evaluation import Evaluation, Report, RowwiseEvaluation, evaluate
+from manylabel.parallel import spawn_seeds
 from manylabel.propensity import Propensity
 
 FUNCTIONS = {
@@ -159,6 +160,9 @@ def test_bad_input_leaves_no_trace():
         ({"scores": np.zeros((3, 12))}, "scores must have 20 rows. Got 3"),
         ({"predictions": np.zeros((20, 3))}, "predictions must have 12 columns. Got 3"),
         ({"propensity": [0.5]}, "propensity must have 12 values"),
+        ({"proba": np.zeros((20, 3))}, r"proba must have the shape of Y, \(20, 12\)"),
+        ({"proba": np.full((20, 12), 1.5)}, r"proba must lie in \[0, 1\]. Got 1.5"),
+        ({"n_resamples": -1}, "n_resamples == -1, must be >= 0"),
         ({"propensity": 1.5}, r"propensity must lie in \(0, 1\]. Got 1.5"),
     ],
 )
@@ -183,6 +187,8 @@ def test_chunks_of_different_kinds_are_refused():
         evaluation.update(Y, scores, predictions)
     with pytest.raises(ValueError, match="scores or predictions must be given"):
         evaluation.update(Y)
+    with pytest.raises(ValueError, match="scores must be given where proba is"):
+        Evaluation().update(Y, predictions=predictions, proba=scores)
 
 
 def test_evaluations_of_different_depth_are_not_merged():
@@ -211,12 +217,84 @@ def test_a_report_says_what_each_figure_means():
 
 def test_a_report_reads_as_a_table_in_percent():
     text = str(evaluate([[1, 0]], [[0.2, 0.1]], k=(1, 2), predictions=[[1, 1]]))
-    assert text.splitlines()[:2] == [
+    lines = text.splitlines()
+    assert lines[:3] == [
         "percent       @1      @2",
+        "more is better",
         "P         100.00   50.00",
     ]
-    assert "hamming    50.00  (loss)" in text.splitlines()
-    assert "micro-F1   66.67" in text.splitlines()
+    scores, losses = lines[: (at := lines.index("less is better"))], lines[at:]
+    assert "hamming    50.00" in losses
+    assert "micro-F1   66.67" in scores
+
+
+def test_a_report_tells_other_programs_which_way_is_better():
+    Y, scores, predictions = problem()
+    report = evaluate(
+        *(Y, scores), predictions=predictions, proba=scores, n_resamples=20
+    )
+    found = json.loads(json.dumps(report.details(), allow_nan=False))
+    assert found["figures"] == report.to_dict()
+    assert {found["better"][key] for key in ("P@1", "micro-F1", "macro-P@3")} == {
+        "more"
+    }
+    assert {found["better"][key] for key in ("ECE@1", "hamming", "f1")} == {"less"}
+    assert found["intervals"]["P@1"] == list(report.interval("P@1"))
+    (bins,) = found["reliability"].values()
+    assert list(found["reliability"]) == ["ECE@5"]
+    assert sum(each["n_pairs"] for each in bins) == 5 * len(Y)
+
+
+def test_probabilities_are_judged_by_recorded_and_by_true_labels():
+    Y, scores, _ = problem()
+    report = evaluate(Y, scores, k=(1, 3), proba=scores, propensity=0.5)
+    assert list(report.reliability) == ["ECE@3", "PSECE@3"]
+    error = metrics.calibration_error_at_k
+    assert report["ECE@1"] == error(Y, scores, 1)
+    assert report["PSECE@1"] == error(Y, scores, 1, propensity=0.5)
+    assert evaluate(Y, scores, proba=scores).keys().isdisjoint({"PSECE@1"})
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32 - 1))
+def test_an_interval_is_that_of_the_figure_on_rows_drawn_again(seed):
+    Y, scores, predictions = problem(seed)
+    report = evaluate(
+        Y, scores, k=3, predictions=predictions, n_resamples=30, random_state=seed
+    )
+    rng = np.random.default_rng(int(spawn_seeds(seed, 1)[0]))
+    drawn = [
+        evaluate(Y[rows], scores[rows], k=3, predictions=predictions[rows])
+        for rows in rng.integers(len(Y), size=(30, len(Y)))
+    ]
+    for key in ("P@3", "nDCG@3", "hamming", "micro-F1"):
+        values = [each[key] for each in drawn]
+        assert_allclose(report.interval(key), np.quantile(values, [0.025, 0.975]))
+    for key in ("coverage@3", "macro-F1@3", "macro-F1"):
+        assert report.interval(key) is None
+
+
+def test_figures_are_the_same_with_intervals_and_without():
+    Y, scores, predictions = problem()
+    options = {"predictions": predictions, "proba": scores, "propensity": 0.5}
+    assert evaluate(Y, scores, **options) == evaluate(
+        Y, scores, n_resamples=5, **options
+    )
+    assert " ±" in str(evaluate(Y, scores, n_resamples=5))
+
+
+def test_many_rows_are_not_kept_for_intervals():
+    Y, scores, _ = problem()
+    evaluation = RowwiseEvaluation(k=1, max_rows=25).update(Y, scores)
+    assert evaluation.report_with_intervals(5).interval("P@1") is not None
+    evaluation.update(Y, scores)
+    assert evaluation.report_with_intervals(5).interval("P@1") is None
+    assert evaluation.terms() == {}
+
+
+def test_no_rows_have_no_intervals():
+    report = evaluate(np.zeros((0, 3)), np.zeros((0, 3)), k=1, n_resamples=5)
+    assert report.interval("P@1") is None
 
 
 def test_an_unknown_figure_is_refused_with_the_known_ones():

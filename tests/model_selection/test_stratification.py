@@ -27,6 +27,9 @@ def test_every_row_is_on_one_side_and_sizes_are_as_asked(Y, share, seed):
     counts, there = Y.sum(axis=0), Y[split.test].sum(axis=0)
     assert split.n_both == np.count_nonzero((there > 0) & (there < counts))
     assert split.n_possible == np.count_nonzero(counts > 1)
+    rare = (counts > 1) & (counts < 10)
+    on_both = (there > 0) & (there < counts)
+    assert (split.n_rare_both, split.n_rare) == ((on_both & rare).sum(), rare.sum())
 
 
 def test_labels_have_their_share_on_both_sides():

@@ -231,6 +231,16 @@ def test_a_state_that_does_not_fit_together_is_refused(tagger):
         clone(tagger).set_state(state)
 
 
+def test_thresholds_leave_probabilities_and_rankings_as_they_are():
+    texts, tags = ["red wine", "rye bread"] * 20, [["drink"], ["food"]] * 20
+    tagger = ml.Tagger(ml.Calibrated(ml.OneVsRest())).fit(texts, tags)
+    before = tagger.judge(texts, tags, 2)
+    after = tagger.choose_thresholds(texts, tags).judge(texts, tags, 2)
+    assert (before.proba != after.proba).nnz == 0
+    assert np.array_equal(before.scores.indices, after.scores.indices)
+    assert ml.Tagger(ml.OneVsRest()).fit(texts, tags).judge(texts, tags).proba is None
+
+
 def test_load_refuses_what_is_no_classifier(tmp_path):
     ml.TextVectorizer(min_df=1).fit(["a"]).save(tmp_path / "model")
     with pytest.raises(ArchiveError, match="expected a tagger or a classifier"):

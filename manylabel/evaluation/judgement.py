@@ -1,0 +1,82 @@
+"""Judge predictions for many rows at once."""
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
+from sklearn.utils import check_scalar
+
+from manylabel._typing import MatrixLike, RandomState
+from manylabel.evaluation.batch import COSTS, Evaluation
+from manylabel.evaluation.bootstrap import RowwiseEvaluation
+from manylabel.evaluation.report import Report
+from manylabel.losses import CostLike
+
+
+def evaluate(
+    Y: MatrixLike,
+    scores: MatrixLike,
+    *,
+    k: int | tuple[int, ...] = (1, 3, 5),
+    propensity: Any = None,
+    predictions: MatrixLike | None = None,
+    proba: MatrixLike | None = None,
+    costs: Iterable[CostLike] = COSTS,
+    n_resamples: int = 0,
+    random_state: RandomState = 0,
+) -> Report:
+    """Judge predictions by every metric that applies to them.
+
+    Parameters
+    ----------
+    Y : array or sparse array of shape (n_rows, n_labels)
+        True labels, 0/1.
+    scores : array or sparse array of shape (n_rows, n_labels)
+        Scores. If sparse, the stored entries are the predictions, whatever their sign,
+        and a missing one is a miss. Equal scores are ranked by column, the lower first.
+        Scores of integers or booleans are 0/1 predictions: they have set costs and no
+        ranking.
+    k : int or tuple of int, default=(1, 3, 5)
+        Ranking depths.
+    propensity : Propensity, array of shape (n_labels,), float or None, default=None
+        Probability that a true label is recorded; adds PSP@k and PSnDCG@k,
+        normalised by the best attainable.
+    predictions : array or sparse array or None, default=None
+        0/1 predictions, for the set metrics beside the ranking ones.
+    proba : array or sparse array or None, default=None
+        Probabilities of the labels, 0 where a sparse one has none: adds the calibration
+        error ECE@k and, with propensities, PSECE@k: of recorded and of true labels.
+    costs : tuple of costs, default=("hamming", "f1", "accuracy", "rank", "subset")
+        What 0/1 predictions are charged; see :func:`manylabel.losses.as_cost`.
+    n_resamples : int, default=0
+        How often rows are drawn again for the intervals of the figures; 0 for none,
+        1000 is usual.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the draws.
+
+    Returns
+    -------
+    Report
+        Fractions by name: ``P@k``, ``nDCG@k``, ``recall@k``, ``F1@k``, ``coverage@k``,
+        ``macro-P@k``, ``macro-R@k``, ``macro-F1@k``, with propensities ``PSP@k`` and
+        ``PSnDCG@k``, with probabilities ``ECE@k`` and ``PSECE@k``, and for 0/1
+        predictions the name of each cost, ``micro-F1`` and ``macro-F1``. Figures over
+        labels and calibration errors have no intervals.
+
+    Examples
+    --------
+    >>> Y = [[1, 0, 1], [0, 1, 0]]
+    >>> scores = [[0.9, 0.8, 0.1], [0.2, 0.7, 0.6]]
+    >>> report = evaluate(Y, scores, k=(1, 2), propensity=0.5)
+    >>> report["P@2"], report["PSP@2"]
+    (0.5, 0.6666666666666666)
+    >>> evaluate(Y, [[1, 1, 0], [0, 1, 0]])["hamming"]
+    0.3333333333333333
+    """
+    check_scalar(n_resamples, "n_resamples", Integral, min_val=0)
+    options = {"k": k, "propensity": propensity, "costs": tuple(costs)}
+    kind = RowwiseEvaluation if n_resamples else Evaluation
+    evaluation = kind(**options).update(Y, scores, predictions, proba)
+    if not isinstance(evaluation, RowwiseEvaluation):
+        return evaluation.report()
+    return evaluation.report_with_intervals(n_resamples, random_state)

@@ -35,11 +35,13 @@ from .data import write as write
 from .data.rcv1 import fetch_rcv1 as fetch_rcv1
 from .evaluation import Report as Report
 from .evaluation import Run as Run
+from .evaluation import Sensitivity as Sensitivity
 from .evaluation import compare as compare
 from .evaluation import evaluate as evaluate
 from .evaluation import plot_tree as plot_tree
 from .evaluation import progressive as progressive
 from .evaluation import regret as regret
+from .evaluation import sensitivity as sensitivity
 from .evaluation import write_tree_html as write_tree_html
 from .label_tree import LabelTree as LabelTree
 from .model_selection import Calibrated as Calibrated

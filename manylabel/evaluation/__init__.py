@@ -6,6 +6,7 @@ from manylabel.evaluation.comparison import Comparison, Difference, compare
 from manylabel.evaluation.label_figures import LabelFigures
 from manylabel.evaluation.plots import plot_runs
 from manylabel.evaluation.progressive import progressive
+from manylabel.evaluation.propensity_range import Flip, Sensitivity, sensitivity
 from manylabel.evaluation.regret import Regret, regret
 from manylabel.evaluation.report import Figure, Report
 from manylabel.evaluation.run import Run
@@ -17,16 +18,19 @@ __all__ = [
     "Difference",
     "Evaluation",
     "Figure",
+    "Flip",
     "LabelFigures",
     "Regret",
     "Report",
     "RowwiseEvaluation",
     "Run",
+    "Sensitivity",
     "compare",
     "evaluate",
     "plot_runs",
     "plot_tree",
     "progressive",
     "regret",
+    "sensitivity",
     "write_tree_html",
 ]

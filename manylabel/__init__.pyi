@@ -1,6 +1,10 @@
 from . import losses as losses
 from . import metrics as metrics
 from ._version import __version__ as __version__
+from .auditing import Answers as Answers
+from .auditing import Audit as Audit
+from .auditing import WorkSheet as WorkSheet
+from .auditing import audit as audit
 from .baselines import CPLST as CPLST
 from .baselines import HOMER as HOMER
 from .baselines import LEML as LEML

@@ -14,7 +14,12 @@ from manylabel.cli.figures import (
     write_labels,
 )
 from manylabel.cli.inputs import DataFile
-from manylabel.cli.propensities import PropensityLaw, count_law, parse_law
+from manylabel.cli.propensities import (
+    PropensityLaw,
+    count_law,
+    describe_law,
+    parse_law,
+)
 from manylabel.exceptions import ArchiveError
 
 if TYPE_CHECKING:
@@ -96,7 +101,7 @@ def evaluate(
         "data": str(data),
         "rows": evaluations[name].n_rows,
         "labels": len(first.label_names_),
-        "propensity": law and {"a": law.a, "b": law.b, "counted_in": counted},
+        "propensity": law and describe_law(law, propensity, counted),
     }
     _tell(evaluations, about, seed, json)
 

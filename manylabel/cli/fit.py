@@ -14,6 +14,7 @@ from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make
 from manylabel.cli.plan import Wish, make_plan
+from manylabel.cli.propensities import apply_law
 from manylabel.cli.tuning import check_tuning, search
 from manylabel.exceptions import ArchiveError
 
@@ -68,6 +69,16 @@ Tune = Annotated[
         "PSP@3.",
     ),
 ]
+Told = Annotated[
+    str | None,
+    typer.Option(
+        "--propensity",
+        metavar="A,B",
+        help="How often true labels are recorded, told to the learner: as of evaluate, "
+        "a law or a .json file that 'manylabel audit --learn' wrote.",
+        show_default=False,
+    ),
+]
 Analyzer = Annotated[
     str,
     typer.Option(metavar="NAME", help="Of texts: word (and word pairs) or char."),
@@ -92,6 +103,7 @@ def fit(
     set_: Set = None,
     tune: Tune = None,
     time_limit: TimeLimit = None,
+    propensity: Told = None,
     analyzer: Analyzer = "word",
     valid: Valid = 0.0,
     jobs: Threads = -1,
@@ -106,14 +118,22 @@ def fit(
 
     Example: manylabel fit train.jsonl.gz --model debtags/ --quality best --valid 0.1
     """
-    start, common = time.perf_counter(), {"n_jobs": jobs, "random_state": seed}
+    start = time.perf_counter()
+    common: dict[str, Any] = {"n_jobs": jobs, "random_state": seed}
     _check_learner(learner, quality, set_, tune)
     _check_place(model)
     data = _read(DataFile(file, reading))
+    if propensity is not None:
+        common["propensity"] = apply_law(propensity, data)
     wish = Wish(learner, quality, set_, common, analyzer, tune)
     plan = make_plan(wish, data, None if time_limit is None else start + time_limit)
     if str(plan) and not json:
         note(f"note: {plan}.")
+    if propensity is not None and not hasattr(plan.tagger.learner, "propensity"):
+        raise ValueError(
+            f"--propensity must be told to a learner that takes it: {plan.name} has no "
+            "such parameter."
+        )
     data, held = _divide(data, valid, seed)
     tagger, start = plan.tagger, time.perf_counter()
     figures: dict[str, Any] = {"model": str(model), **plan.figures()}

@@ -1,7 +1,8 @@
 """The propensities that the command line asks for."""
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +11,8 @@ from manylabel.cli.inputs import DataFile
 
 if TYPE_CHECKING:
     from manylabel._typing import Floats
+    from manylabel.auditing import NamedPropensities
+    from manylabel.data import Dataset
     from manylabel.propensity import Propensity
     from manylabel.text import Tagger
 
@@ -18,17 +21,22 @@ PropensityLaw = Annotated[
     typer.Option(
         metavar="A,B",
         help="Constants of the propensity law, the name of a data set of the Extreme "
-        "Classification Repository that has its own, or none.",
+        "Classification Repository that has its own, a .json file that 'manylabel "
+        "audit --learn' wrote, or none.",
     ),
 ]
 
 
-def parse_law(propensity: str) -> "Propensity | None":
-    """Return the propensity law that was asked for, or None."""
+def parse_law(propensity: str) -> "Propensity | NamedPropensities | None":
+    """Return the propensity law that was asked for, those of a file, or None."""
     from manylabel.propensity import PRESETS, Propensity
 
     if propensity.lower() == "none":
         return None
+    if Path(propensity).suffix == ".json":
+        from manylabel.auditing import read_propensities
+
+        return read_propensities(propensity)
     try:
         if "," not in propensity:
             return Propensity.preset(propensity)
@@ -38,13 +46,33 @@ def parse_law(propensity: str) -> "Propensity | None":
     except ValueError:
         pass
     raise ValueError(
-        "--propensity must be none, A,B with A >= 0 and B > 0, or one of "
-        f"{', '.join(PRESETS)}. Got {propensity!r}."
+        "--propensity must be none, A,B with A >= 0 and B > 0, a .json file, or one "
+        f"of {', '.join(PRESETS)}. Got {propensity!r}."
     )
 
 
+def apply_law(propensity: str, data: "Dataset") -> "Floats | None":
+    """Return the propensities of a data set's labels that were asked for, or None."""
+    from manylabel.propensity import Propensity
+
+    law = parse_law(propensity)
+    if law is None:
+        return None
+    if not isinstance(law, Propensity):
+        law = Propensity(values=law.values(data.labels.names))
+    values: Floats = law.fit(data.Y).values_
+    return values
+
+
+def describe_law(law: Any, propensity: str, counted: str | None) -> dict[str, Any]:
+    """Return what figures were weighed by, for other programs."""
+    if hasattr(law, "by_name"):
+        return {"file": propensity, "counted_in": counted}
+    return {"a": law.a, "b": law.b, "counted_in": counted}
+
+
 def count_law(
-    law: "Propensity",
+    law: "Propensity | NamedPropensities",
     tagger: "Tagger",
     names: tuple[str, ...],
     judged: DataFile,
@@ -53,8 +81,13 @@ def count_law(
     """Return the propensities of labels by counts in training, and where counted."""
     import numpy as np
 
-    from manylabel.propensity import recorded_law
+    from manylabel.propensity import Propensity, check_possible, recorded_law
 
+    if not isinstance(law, Propensity):
+        values, n_known = law.values(names), len(tagger.label_counts_)
+        if tagger.n_rows_:
+            check_possible(values[:n_known], tagger.label_counts_, tagger.n_rows_)
+        return values, "audited rows"
     if training is None and tagger.n_rows_:
         counted = "the rows that the model was fitted on"
         return tagger.propensities(law, len(names)), counted

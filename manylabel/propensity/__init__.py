@@ -8,11 +8,13 @@ from manylabel.propensity._law import (
     recorded_law,
 )
 from manylabel.propensity._propensity import Propensity
+from manylabel.propensity._shrinkage import estimate_share
 
 __all__ = [
     "PRESETS",
     "Propensity",
     "check_possible",
+    "estimate_share",
     "find_least",
     "part_by_frequency",
     "recorded_law",

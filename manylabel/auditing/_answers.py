@@ -13,8 +13,9 @@ from manylabel._typing import CSR, Floats, Ints, RandomState
 from manylabel.data.dataset import Dataset
 from manylabel.data.source import Source
 from manylabel.data.text_files import JsonlReader
-from manylabel.evaluation import RowwiseEvaluation
 from manylabel.exceptions import DataError
+from manylabel.losses.ranked import Ranked
+from manylabel.metrics import as_metric
 from manylabel.metrics.resampling import resampled_sums
 from manylabel.parallel import spawn_seeds
 from manylabel.propensity import Propensity, estimate_share
@@ -174,22 +175,19 @@ def weigh(
     Y: Any, scores: Any, weights: Floats, k: int | tuple[int, ...], seed: RandomState
 ) -> dict[str, Estimate]:
     """Return weighted means over rows of ranking figures, with intervals."""
-    evaluation = RowwiseEvaluation(k=k, costs=()).update(Y, scores)
-    terms = {
-        key: part[:, 0]
-        for key, part in evaluation.terms().items()
-        if key.partition("@")[0] in FIGURES
-    }
-    columns = np.stack([*terms.values(), np.ones(len(weights))], axis=1)
-    weighed = columns * weights[:, None]
-    drawn = resampled_sums(weighed, N_RESAMPLES, spawn_seeds(seed, 1))
-    drawn, whole = drawn[:, :-1] / drawn[:, -1:], weighed.sum(axis=0)
-    ends = np.quantile(drawn, TAILS, axis=0)
-    values = whole[:-1] / whole[-1]
-    return {
-        key: Estimate(*map(float, (values[at], *ends[:, at])))
-        for at, key in enumerate(terms)
-    }
+    depths = _validation.depths(k)
+    view = Ranked.of(Y, scores, max(depths))
+    kinds = [as_metric(f"{name}@{depth}") for name in FIGURES for depth in depths]
+    terms = [metric.terms(view)[:, :1] for metric in kinds]
+    columns = np.hstack([*terms, np.ones((len(weights), 1))]) * weights[:, None]
+    drawn = resampled_sums(columns, N_RESAMPLES, spawn_seeds(seed, 1))
+    sums = np.vstack([columns.sum(axis=0), drawn])
+    sums *= len(weights) / sums[:, -1:]  # as if each row had the weight 1
+    found = {}
+    for at, (metric, part) in enumerate(zip(kinds, terms, strict=True)):
+        value, *others = metric.take(part, view).resampled(sums[:, at : at + 1])
+        found[metric.key] = Estimate(*map(float, (value, *np.quantile(others, TAILS))))
+    return found
 
 
 class _Place:

@@ -139,10 +139,10 @@ class Audit:
     def sample(self, n_rows: int, *, random_state: RandomState = 0) -> WorkSheet:
         """Draw rows whose complete labels teach most about propensities.
 
-        Half of the sample is drawn at random, half by how many true labels of each
-        band of frequency are expected, so that rare labels have their share. What is
-        recorded of a row has no say: rows drawn for their labels would hide how often
-        these are missing. Each row has the weight of the rows that it stands for.
+        A quarter of the sample is drawn at random, the rest by how many true labels of
+        each band of frequency are expected, so that rare labels have their share.
+        What is recorded of a row has no say: rows drawn for their labels would hide how
+        often these are missing. Each row has the weight of the rows it stands for.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ from manylabel.auditing._suspicion import Suspicion
 from manylabel.data.writing import replacing_text
 from manylabel.parallel import spawn_seeds
 
-AT_RANDOM = 0.5  # of the sample, so that no weight is more than twice the mean
+AT_RANDOM = 0.25  # of the sample, so that no weight is above four times the mean
 
 
 class WorkSheet:
@@ -40,7 +40,7 @@ class WorkSheet:
     >>> corpus = ml.make_corpus(n_rows=100, n_labels=10, random_state=0)
     >>> sheet = ml.audit(corpus.X, corpus.Y).sample(20)
     >>> len(sheet.rows), round(float(sheet.weights.sum()))
-    (20, 101)
+    (20, 99)
     """
 
     def __init__(self, rows: Ints, weights: Floats, findings: Sequence[Any]) -> None:
@@ -67,9 +67,9 @@ def draw_rows(
 ) -> tuple[Ints, Floats]:
     """Return rows, ascending, and the inverse of the chance that each had.
 
-    A row's chance has a half that is the same for all, and a half in which each band of
-    frequency has an equal share, given to rows by how many true labels of the band they
-    are expected to have. The draw is systematic, in random order: exactly so many rows,
+    A quarter of a row's chance is the same for all; of the rest each band of frequency
+    has an equal share, given to rows by how many true labels of the band they are
+    expected to have. The draw is systematic, in random order: exactly so many rows,
     each with exactly its chance.
     """
     rng = np.random.default_rng(spawn_seeds(random_state, 1))

@@ -14,6 +14,7 @@ from manylabel.auditing._propensity_file import (
     write_propensities,
 )
 from manylabel.auditing._sampling import WorkSheet
+from manylabel.auditing._suspicion import Suspicion, rank_unseen, suspect
 
 __all__ = [
     "Answers",
@@ -22,9 +23,12 @@ __all__ = [
     "LabelFinding",
     "NamedPropensities",
     "RowFinding",
+    "Suspicion",
     "WorkSheet",
     "audit",
     "check_suffix",
+    "rank_unseen",
     "read_propensities",
+    "suspect",
     "write_propensities",
 ]

@@ -22,13 +22,14 @@ from manylabel.base import check_learner, set_jobs
 from manylabel.data.dataset import Dataset, best_first
 from manylabel.data.source import suffix
 from manylabel.data.writing import replacing_text
-from manylabel.propensity import Propensity, check_possible
+from manylabel.propensity import check_possible, find_least
 from manylabel.text import choose, choose_vectorizer
 
 LEAST = 0.05  # the probability of what is worth a look
 MOST = 10  # suspects of a row that are listed
 FEWEST_ROWS = 20
 PAGE_ROWS = 200
+NEUTRAL = 0.5  # the propensity of labels of which nothing is known
 Suspects = list[tuple[str, float]]
 
 
@@ -76,7 +77,7 @@ class Audit:
     >>> corpus = ml.make_corpus(n_rows=500, n_labels=20, random_state=0)
     >>> found = ml.audit(corpus.X, corpus.Y)
     >>> found
-    Audit(500 rows, 20 labels, about 754 missing and 6 wrong of 822 recorded)
+    Audit(500 rows, 20 labels, about 692 missing and 6 wrong of 822 recorded)
     >>> first = found.rows(1)[0]
     >>> label, chance = first.missing[0]
     >>> bool(corpus.complete[first.row, int(label)] and chance > 0.5)
@@ -233,8 +234,9 @@ def audit(
     learner : multi-label classifier of this package or None, default=None
         What ranks the labels; None is what ``choose`` calls fast.
     propensity : Propensity, array of shape (n_labels,), float or None, default=None
-        The probability that a true label is recorded; None is ``Propensity()``, a
-        guess that an audited sample replaces.
+        The probability that a true label is recorded. None is one half for all labels,
+        which ranks suspects by how probable their scores make them; what it says of
+        how many are missing is a guess, until an audited sample tells.
     n_jobs : int or None, default=None
         Threads of the learner; None is its own choice.
     random_state : int, Generator, RandomState or None, default=0
@@ -301,12 +303,12 @@ def _as_dataset(items: Any, Y: Any, names: Sequence[str] | None) -> Dataset:
 
 
 def _believe(propensity: Any, Y: CSR) -> Floats:
-    """Return the propensities that are given, or the law's; refuse impossible ones."""
+    """Return propensities, neutral ones if none are given; refuse impossible ones."""
+    counts = np.bincount(Y.indices, minlength=Y.shape[1])
     if propensity is None:
-        law: Floats = Propensity().fit(Y).values_
-        return law
+        return np.maximum(NEUTRAL, find_least(counts, Y.shape[0]))
     values = _validation.propensities(propensity, Y.shape[1])
-    check_possible(values, np.bincount(Y.indices, minlength=Y.shape[1]), Y.shape[0])
+    check_possible(values, counts, Y.shape[0])
     return values
 
 

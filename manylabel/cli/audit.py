@@ -15,7 +15,7 @@ from manylabel.cli.audit_tables import (
 from manylabel.cli.console import fitting, note, print_json, say, status
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make
-from manylabel.cli.propensities import PropensityLaw, apply_law
+from manylabel.cli.propensities import KnownPropensity, apply_law
 
 if TYPE_CHECKING:
     from manylabel.auditing import Answers, Audit, Estimate
@@ -82,7 +82,7 @@ def audit(
     learn: Learn = None,
     model: Judged = None,
     learner: Learner = None,
-    propensity: PropensityLaw = "0.55,1.5",
+    propensity: KnownPropensity = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     json: options.Json = False,
@@ -109,8 +109,8 @@ def audit(
         return
     from manylabel.auditing import audit as find
 
-    values = apply_law(propensity, data)
-    if values is None:
+    values = None if propensity is None else apply_law(propensity, data)
+    if propensity is not None and values is None:
         raise ValueError("--propensity must not be none: then no label is missing.")
     with fitting(f"Judging {len(data):,} rows"):
         found = find(

@@ -14,7 +14,7 @@ from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make
 from manylabel.cli.plan import Wish, make_plan
-from manylabel.cli.propensities import apply_law
+from manylabel.cli.propensities import KnownPropensity, apply_law
 from manylabel.cli.tuning import check_tuning, search
 from manylabel.exceptions import ArchiveError
 
@@ -69,16 +69,6 @@ Tune = Annotated[
         "PSP@3.",
     ),
 ]
-Told = Annotated[
-    str | None,
-    typer.Option(
-        "--propensity",
-        metavar="A,B",
-        help="How often true labels are recorded, told to the learner: as of evaluate, "
-        "a law or a .json file that 'manylabel audit --learn' wrote.",
-        show_default=False,
-    ),
-]
 Analyzer = Annotated[
     str,
     typer.Option(metavar="NAME", help="Of texts: word (and word pairs) or char."),
@@ -103,7 +93,7 @@ def fit(
     set_: Set = None,
     tune: Tune = None,
     time_limit: TimeLimit = None,
-    propensity: Told = None,
+    propensity: KnownPropensity = None,
     analyzer: Analyzer = "word",
     valid: Valid = 0.0,
     jobs: Threads = -1,

@@ -21,8 +21,17 @@ PropensityLaw = Annotated[
     typer.Option(
         metavar="A,B",
         help="Constants of the propensity law, the name of a data set of the Extreme "
-        "Classification Repository that has its own, a .json file that 'manylabel "
-        "audit --learn' wrote, or none.",
+        "Classification Repository that has its own, one number for all labels, a "
+        ".json file that 'manylabel audit --learn' wrote, or none.",
+    ),
+]
+KnownPropensity = Annotated[
+    str | None,
+    typer.Option(
+        "--propensity",
+        metavar="A,B",
+        help="How often true labels are recorded, if that is known: as of evaluate.",
+        show_default=False,
     ),
 ]
 
@@ -38,6 +47,8 @@ def parse_law(propensity: str) -> "Propensity | NamedPropensities | None":
 
         return read_propensities(propensity)
     try:
+        if _is_number(propensity):
+            return Propensity(values=float(propensity))
         if "," not in propensity:
             return Propensity.preset(propensity)
         a, b = map(float, propensity.split(","))
@@ -46,9 +57,16 @@ def parse_law(propensity: str) -> "Propensity | NamedPropensities | None":
     except ValueError:
         pass
     raise ValueError(
-        "--propensity must be none, A,B with A >= 0 and B > 0, a .json file, or one "
-        f"of {', '.join(PRESETS)}. Got {propensity!r}."
+        "--propensity must be none, A,B with A >= 0 and B > 0, a number in (0, 1], a "
+        f".json file, or one of {', '.join(PRESETS)}. Got {propensity!r}."
     )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return 0 < float(text) <= 1
+    except ValueError:
+        return False
 
 
 def apply_law(propensity: str, data: "Dataset") -> "Floats | None":
@@ -68,6 +86,8 @@ def describe_law(law: Any, propensity: str, counted: str | None) -> dict[str, An
     """Return what figures were weighed by, for other programs."""
     if hasattr(law, "by_name"):
         return {"file": propensity, "counted_in": counted}
+    if law.values is not None:
+        return {"value": float(law.values), "counted_in": counted}
     return {"a": law.a, "b": law.b, "counted_in": counted}
 
 
@@ -83,11 +103,15 @@ def count_law(
 
     from manylabel.propensity import Propensity, check_possible, recorded_law
 
-    if not isinstance(law, Propensity):
-        values, n_known = law.values(names), len(tagger.label_counts_)
+    if not isinstance(law, Propensity) or law.values is not None:
+        if isinstance(law, Propensity):
+            values, counted = np.full(len(names), law.values), "no rows"
+        else:
+            values, counted = law.values(names), "audited rows"
         if tagger.n_rows_:
-            check_possible(values[:n_known], tagger.label_counts_, tagger.n_rows_)
-        return values, "audited rows"
+            known = tagger.label_counts_
+            check_possible(values[: len(known)], known, tagger.n_rows_)
+        return values, counted
     if training is None and tagger.n_rows_:
         counted = "the rows that the model was fitted on"
         return tagger.propensities(law, len(names)), counted

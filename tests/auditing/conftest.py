@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manylabel import Dataset, audit, make_corpus
+from manylabel import Dataset, Propensity, audit, make_corpus
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +24,7 @@ def data(corpus):
 @pytest.fixture(scope="session")
 def found(data):
     """Return its audit."""
-    return audit(data)
+    return audit(data, propensity=Propensity().fit(data.Y))
 
 
 @pytest.fixture(scope="session")

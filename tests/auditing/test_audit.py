@@ -85,13 +85,14 @@ def test_a_row_is_judged_by_a_learner_that_has_not_seen_it():
 
 
 def test_the_same_seed_finds_the_same(data, found):
-    again = audit(data)
+    again = audit(data, propensity=Propensity().fit(data.Y))
     assert (again.suspicion.missing != found.suspicion.missing).nnz == 0
 
 
 def test_labels_may_be_permuted(corpus, found):
     order = np.random.default_rng(1).permutation(25)
-    again = audit(corpus.X, corpus.Y[:, order])
+    Y = corpus.Y[:, order]
+    again = audit(corpus.X, Y, propensity=Propensity().fit(Y))
     assert_allclose(
         again.suspicion.missing.toarray(),
         found.suspicion.missing.toarray()[:, order],
@@ -102,6 +103,14 @@ def test_labels_may_be_permuted(corpus, found):
 def test_propensities_that_are_known_are_taken(corpus):
     found = audit(corpus.X, corpus.Y, propensity=Propensity.given(corpus.propensity))
     assert_allclose(found.propensity, corpus.propensity)
+
+
+def test_where_nothing_is_known_half_is_recorded_unless_that_cannot_be():
+    rng = np.random.default_rng(0)
+    Y = rng.random((400, 3)) < [0.1, 0.4, 0.95]
+    low, middle, high = audit(rng.random((400, 4)), Y).propensity
+    assert low == middle == 0.5
+    assert 0.8 < high < 0.95
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "html", "jsonl.gz"])

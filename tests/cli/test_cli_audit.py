@@ -216,6 +216,11 @@ def test_a_learner_without_propensities_is_not_told_them(cli, items, tmp_path):
     assert "popularity has no such parameter" in done.err
 
 
-def test_a_law_may_be_told_to_a_learner(cli, items, tmp_path):
-    done = cli("fit", items, "--model", tmp_path / "m", "--propensity", "0.55,1.5")
+@pytest.mark.parametrize("law", ["0.55,1.5", "0.8", "bibtex"])
+def test_a_law_or_a_number_may_be_told_to_a_learner(cli, items, tmp_path, law):
+    model = tmp_path / "m"
+    done = cli("fit", items, "--model", model, "--propensity", law)
     assert done.status == 0, done.err
+    judged = cli("evaluate", model, "--data", items, "--propensity", law, "--json")
+    assert judged.status == 0, judged.err
+    assert cli("audit", items, "--propensity", law).status == 0

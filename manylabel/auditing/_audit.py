@@ -183,15 +183,20 @@ class Audit:
         with replacing_text(path) as text:
             text.writelines(WRITERS[kind](self, n))
 
-    def __repr__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """How much there is, and how much is expected to be amiss."""
         counts = (
             f"{each.data.sum():.0f}"
             for each in (self.suspicion.missing, self.suspicion.wrong)
         )
         return (
-            f"Audit({len(self.data)} rows, {self.data.n_labels} labels, about "
-            f"{' missing and '.join(counts)} wrong of {self.data.Y.nnz} recorded)"
+            f"{len(self.data)} rows, {self.data.n_labels} labels, about "
+            f"{' missing and '.join(counts)} wrong of {self.data.Y.nnz} recorded"
         )
+
+    def __repr__(self) -> str:
+        return f"Audit({self.summary})"
 
     def _suspects(self) -> tuple[CSR, CSR]:
         missing, wrong = self.suspicion.missing, self.suspicion.wrong
@@ -320,7 +325,7 @@ def _above(matrix: CSR, least: float) -> CSR:
 
 
 def _as_page(found: Audit, n: int | None) -> Iterator[str]:
-    return page_parts(repr(found), found.rows(n or PAGE_ROWS), found.labels())
+    return page_parts(found.summary, found.rows(n or PAGE_ROWS), found.labels())
 
 
 Writer = Callable[[Audit, int | None], Iterator[str]]

@@ -38,6 +38,11 @@ th, td { text-align: left; padding: .2rem .5rem .2rem 0;
  border-bottom: 1px solid var(--line); vertical-align: top }
 th.n, td.n { text-align: right; font-variant-numeric: tabular-nums;
  overflow-wrap: normal; width: 1% }
+@media (max-width: 32rem) {
+ table, tbody { display: block }
+ tr { display: grid; grid-template-columns: repeat(4, 1fr) }
+ th, td, th.n, td.n { width: auto; font-size: .85rem }
+ th:first-child, td:first-child { grid-column: 1 / -1; border: 0; font-size: 1rem } }
 </style>
 <main>
 <h1>Labels to look at</h1>
@@ -53,7 +58,7 @@ FOOT = "</main>\n</html>\n"
 
 def page_parts(title: str, rows: Sequence[Any], labels: Sequence[Any]) -> Iterator[str]:
     """Yield the page: the rows, and then the labels, the worst first."""
-    yield f"{HEAD}<p>{escape(escape_line(title))}</p>\n{WORDS}"
+    yield f"{HEAD}<p>{escape(escape_line(title))}.</p>\n{WORDS}"
     yield f"<h2>{len(rows):,} rows</h2>\n<ol>\n"
     yield from map(_row, rows)
     yield "</ol>\n<h2>Labels</h2>\n<table>\n<tr><th>label<th class=n>recorded"
@@ -67,7 +72,7 @@ def page_parts(title: str, rows: Sequence[Any], labels: Sequence[Any]) -> Iterat
 
 
 def _row(finding: Any) -> str:
-    name = f"row {finding.row:,}"
+    name = f"row {finding.row}"
     if finding.id is not None:
         name += f", {_isolated(finding.id)}"
     parts = [f"<li><p class=grey>{name}, expected to correct {finding.gain:.2f}</p>"]

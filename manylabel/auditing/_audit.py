@@ -78,10 +78,9 @@ class Audit:
     >>> found = ml.audit(corpus.X, corpus.Y)
     >>> found
     Audit(500 rows, 20 labels, about 692 missing and 6 wrong of 822 recorded)
-    >>> first = found.rows(1)[0]
-    >>> label, chance = first.missing[0]
-    >>> bool(corpus.complete[first.row, int(label)] and chance > 0.5)
-    True
+    >>> first = [(each.row, int(each.missing[0][0])) for each in found.rows(20)]
+    >>> sum(int(corpus.complete[row, label]) for row, label in first)
+    15
     """
 
     data: Dataset

@@ -88,7 +88,8 @@ class Sensitivity:
         rows = [["propensities", *self.figures, "best"]]
         for at, setting in enumerate(self.settings):
             figures = [f"{100 * values[at]:.2f}" for values in self.figures.values()]
-            best = self.rankings[at][0]
+            most = max(values[at] for values in self.figures.values())
+            best = " = ".join(n for n, v in self.figures.items() if v[at] == most)
             if not self.is_possible[at]:
                 best = "(contradicts the data)"
             rows.append([setting, *figures, best])

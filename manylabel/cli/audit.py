@@ -15,7 +15,7 @@ from manylabel.cli.audit_tables import (
 from manylabel.cli.console import fitting, note, print_json, say, status
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make
-from manylabel.cli.propensities import KnownPropensity, apply_law
+from manylabel.cli.propensities import KnownPropensity, tell_law
 
 if TYPE_CHECKING:
     from manylabel.auditing import Answers, Audit, Estimate
@@ -109,13 +109,9 @@ def audit(
         return
     from manylabel.auditing import audit as find
 
-    values = None if propensity is None else apply_law(propensity, data)
-    if propensity is not None and values is None:
-        raise ValueError("--propensity must not be none: then no label is missing.")
+    told = tell_law(propensity, data)
     with fitting(f"Judging {len(data):,} rows"):
-        found = find(
-            data, learner=judge, propensity=values, n_jobs=jobs, random_state=seed
-        )
+        found = find(data, learner=judge, n_jobs=jobs, random_state=seed, **told)
     if sample is not None:
         _draw(found, sample, output, seed)
         return

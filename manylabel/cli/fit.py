@@ -14,7 +14,7 @@ from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make
 from manylabel.cli.plan import Wish, make_plan
-from manylabel.cli.propensities import KnownPropensity, apply_law
+from manylabel.cli.propensities import KnownPropensity, tell_law
 from manylabel.cli.tuning import check_tuning, search
 from manylabel.exceptions import ArchiveError
 
@@ -108,22 +108,15 @@ def fit(
 
     Example: manylabel fit train.jsonl.gz --model debtags/ --quality best --valid 0.1
     """
-    start = time.perf_counter()
-    common: dict[str, Any] = {"n_jobs": jobs, "random_state": seed}
+    start, common = time.perf_counter(), {"n_jobs": jobs, "random_state": seed}
     _check_learner(learner, quality, set_, tune)
     _check_place(model)
     data = _read(DataFile(file, reading))
-    if propensity is not None:
-        common["propensity"] = apply_law(propensity, data)
-    wish = Wish(learner, quality, set_, common, analyzer, tune)
+    told = tell_law(propensity, data)
+    wish = Wish(learner, quality, set_, common | told, analyzer, tune)
     plan = make_plan(wish, data, None if time_limit is None else start + time_limit)
     if str(plan) and not json:
         note(f"note: {plan}.")
-    if propensity is not None and not hasattr(plan.tagger.learner, "propensity"):
-        raise ValueError(
-            f"--propensity must be told to a learner that takes it: {plan.name} has no "
-            "such parameter."
-        )
     data, held = _divide(data, valid, seed)
     tagger, start = plan.tagger, time.perf_counter()
     figures: dict[str, Any] = {"model": str(model), **plan.figures()}

@@ -84,6 +84,11 @@ def _plans(wish: Wish, data: "Dataset") -> Iterator[Plan]:
 
     def plan(name: str, usual: dict[str, Any], quality: str | None, why: str) -> Plan:
         (learner,) = make([name], wish.settings, usual | dict(wish.common))
+        if "propensity" in wish.common and not hasattr(learner, "propensity"):
+            raise ValueError(
+                "--propensity must be told to a learner that takes it. "
+                f"{name} has no such parameter."
+            )
         return Plan(name, Tagger(learner, vectorizer=vectorizer), quality, why)
 
     if wish.learner is not None:

@@ -69,17 +69,19 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def apply_law(propensity: str, data: "Dataset") -> "Floats | None":
-    """Return the propensities of a data set's labels that were asked for, or None."""
+def tell_law(propensity: str | None, data: "Dataset") -> dict[str, Any]:
+    """Return the parameter of what is told a data set's propensities, if it is to be.
+
+    Those that contradict the data are refused.
+    """
     from manylabel.propensity import Propensity
 
-    law = parse_law(propensity)
+    law = None if propensity is None else parse_law(propensity)
     if law is None:
-        return None
+        return {}
     if not isinstance(law, Propensity):
         law = Propensity(values=law.values(data.labels.names))
-    values: Floats = law.fit(data.Y).values_
-    return values
+    return {"propensity": law.fit(data.Y).values_}
 
 
 def describe_law(law: Any, propensity: str, counted: str | None) -> dict[str, Any]:

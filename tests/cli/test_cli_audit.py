@@ -151,7 +151,7 @@ def test_the_same_seed_draws_the_same_rows(cli, items):
         (["--output", "look.txt"], "path must end with one of .jsonl, .csv, .html"),
         (["--sample", "5", "--output", "s.csv"], "--output must end with .jsonl here"),
         (["--learn", "a", "--output", "p.csv"], "--output must end with .json here"),
-        (["--propensity", "none"], "--propensity must not be none"),
+        (["--propensity", "1.5"], "--propensity must be none, A,B with A >= 0"),
         (["--propensity", "gone.json"], "gone.json: no such file"),
         (["--learner", "nobody"], "--learner must be one of"),
         (["--learn", "gone.jsonl"], "gone.jsonl: no such file"),

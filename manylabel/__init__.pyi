@@ -1,6 +1,10 @@
 from . import losses as losses
 from . import metrics as metrics
 from ._version import __version__ as __version__
+from .auditing import Answers as Answers
+from .auditing import Audit as Audit
+from .auditing import WorkSheet as WorkSheet
+from .auditing import audit as audit
 from .baselines import CPLST as CPLST
 from .baselines import HOMER as HOMER
 from .baselines import LEML as LEML
@@ -35,11 +39,13 @@ from .data import write as write
 from .data.rcv1 import fetch_rcv1 as fetch_rcv1
 from .evaluation import Report as Report
 from .evaluation import Run as Run
+from .evaluation import Sensitivity as Sensitivity
 from .evaluation import compare as compare
 from .evaluation import evaluate as evaluate
 from .evaluation import plot_tree as plot_tree
 from .evaluation import progressive as progressive
 from .evaluation import regret as regret
+from .evaluation import sensitivity as sensitivity
 from .evaluation import write_report_html as write_report_html
 from .evaluation import write_tree_html as write_tree_html
 from .label_tree import LabelTree as LabelTree

@@ -16,7 +16,12 @@ from manylabel.cli.figures import (
     write_page,
 )
 from manylabel.cli.inputs import DataFile
-from manylabel.cli.propensities import PropensityLaw, count_law, parse_law
+from manylabel.cli.propensities import (
+    PropensityLaw,
+    count_law,
+    describe_law,
+    parse_law,
+)
 from manylabel.exceptions import ArchiveError
 
 if TYPE_CHECKING:
@@ -118,7 +123,7 @@ def evaluate(
         "data": str(data),
         "rows": found[str(models[0])].evaluation.n_rows,
         "labels": len(first.label_names_),
-        "propensity": law and {"a": law.a, "b": law.b, "counted_in": counted},
+        "propensity": law and describe_law(law, propensity, counted),
     }
     if len(found) > 1:
         _tell_all(found, about, seed, json)

@@ -15,6 +15,7 @@ from manylabel.cli.figures import card_figures
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import LEARNERS, make
 from manylabel.cli.plan import Wish, make_plan
+from manylabel.cli.propensities import KnownPropensity, tell_law
 from manylabel.cli.tuning import check_tuning, search
 from manylabel.exceptions import ArchiveError
 
@@ -104,6 +105,7 @@ def fit(
     tune: Tune = None,
     calibrate: Calibrate = None,
     time_limit: TimeLimit = None,
+    propensity: KnownPropensity = None,
     analyzer: Analyzer = "word",
     valid: Valid = 0.0,
     jobs: Threads = -1,
@@ -122,7 +124,8 @@ def fit(
     _check_learner(learner, quality, set_, tune, calibrate)
     _check_place(model)
     data = _read(DataFile(file, reading))
-    wish = Wish(learner, quality, set_, common, analyzer, tune, calibrate)
+    told = tell_law(propensity, data)
+    wish = Wish(learner, quality, set_, common | told, analyzer, tune, calibrate)
     plan = make_plan(wish, data, None if time_limit is None else start + time_limit)
     if str(plan) and not json:
         note(f"note: {plan}.")

@@ -10,6 +10,7 @@ import typer
 
 from manylabel._version import __version__
 from manylabel.cli import console
+from manylabel.cli.audit import audit
 from manylabel.cli.convert import convert
 from manylabel.cli.demo import demo
 from manylabel.cli.describe import describe
@@ -39,7 +40,7 @@ app = typer.Typer(
 )
 VERBS = (
     *(demo, describe, split, convert, fit, predict, evaluate, explain, thresholds),
-    *(stream, warmup),
+    *(audit, stream, warmup),
 )
 for verb in VERBS:
     app.command()(configurable(verb))

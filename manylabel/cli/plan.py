@@ -85,6 +85,11 @@ def _plans(wish: Wish, data: "Dataset") -> Iterator[Plan]:
 
     def plan(name: str, usual: dict[str, Any], quality: str | None, why: str) -> Plan:
         (learner,) = make([name], wish.settings, usual | dict(wish.common))
+        if "propensity" in wish.common and not hasattr(learner, "propensity"):
+            raise ValueError(
+                "--propensity must be told to a learner that takes it. "
+                f"{name} has no such parameter."
+            )
         tagger = Tagger(learner, vectorizer=vectorizer, calibrate=wish.calibrate)
         return Plan(name, tagger, quality, why)
 

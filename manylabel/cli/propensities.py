@@ -1,7 +1,8 @@
 """The propensities that the command line asks for."""
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +11,8 @@ from manylabel.cli.inputs import DataFile
 
 if TYPE_CHECKING:
     from manylabel._typing import Floats
+    from manylabel.auditing import NamedPropensities
+    from manylabel.data import Dataset
     from manylabel.propensity import Propensity
     from manylabel.text import Tagger
 
@@ -18,18 +21,34 @@ PropensityLaw = Annotated[
     typer.Option(
         metavar="A,B",
         help="Constants of the propensity law, the name of a data set of the Extreme "
-        "Classification Repository that has its own, or none.",
+        "Classification Repository that has its own, one number for all labels, a "
+        ".json file that 'manylabel audit --learn' wrote, or none.",
+    ),
+]
+KnownPropensity = Annotated[
+    str | None,
+    typer.Option(
+        "--propensity",
+        metavar="A,B",
+        help="How often true labels are recorded, if that is known: as of evaluate.",
+        show_default=False,
     ),
 ]
 
 
-def parse_law(propensity: str) -> "Propensity | None":
-    """Return the propensity law that was asked for, or None."""
+def parse_law(propensity: str) -> "Propensity | NamedPropensities | None":
+    """Return the propensity law that was asked for, those of a file, or None."""
     from manylabel.propensity import PRESETS, Propensity
 
     if propensity.lower() == "none":
         return None
+    if Path(propensity).suffix == ".json":
+        from manylabel.auditing import read_propensities
+
+        return read_propensities(propensity)
     try:
+        if _is_number(propensity):
+            return Propensity(values=float(propensity))
         if "," not in propensity:
             return Propensity.preset(propensity)
         a, b = map(float, propensity.split(","))
@@ -38,13 +57,44 @@ def parse_law(propensity: str) -> "Propensity | None":
     except ValueError:
         pass
     raise ValueError(
-        "--propensity must be none, A,B with A >= 0 and B > 0, or one of "
-        f"{', '.join(PRESETS)}. Got {propensity!r}."
+        "--propensity must be none, A,B with A >= 0 and B > 0, a number in (0, 1], a "
+        f".json file, or one of {', '.join(PRESETS)}. Got {propensity!r}."
     )
 
 
+def _is_number(text: str) -> bool:
+    try:
+        return 0 < float(text) <= 1
+    except ValueError:
+        return False
+
+
+def tell_law(propensity: str | None, data: "Dataset") -> dict[str, Any]:
+    """Return the parameter of what is told a data set's propensities, if it is to be.
+
+    Those that contradict the data are refused.
+    """
+    from manylabel.propensity import Propensity
+
+    law = None if propensity is None else parse_law(propensity)
+    if law is None:
+        return {}
+    if not isinstance(law, Propensity):
+        law = Propensity(values=law.values(data.labels.names))
+    return {"propensity": law.fit(data.Y).values_}
+
+
+def describe_law(law: Any, propensity: str, counted: str | None) -> dict[str, Any]:
+    """Return what figures were weighed by, for other programs."""
+    if hasattr(law, "by_name"):
+        return {"file": propensity, "counted_in": counted}
+    if law.values is not None:
+        return {"value": float(law.values), "counted_in": counted}
+    return {"a": law.a, "b": law.b, "counted_in": counted}
+
+
 def count_law(
-    law: "Propensity",
+    law: "Propensity | NamedPropensities",
     tagger: "Tagger",
     names: tuple[str, ...],
     judged: DataFile,
@@ -53,8 +103,17 @@ def count_law(
     """Return the propensities of labels by counts in training, and where counted."""
     import numpy as np
 
-    from manylabel.propensity import recorded_law
+    from manylabel.propensity import Propensity, check_possible, recorded_law
 
+    if not isinstance(law, Propensity) or law.values is not None:
+        if isinstance(law, Propensity):
+            values, counted = np.full(len(names), law.values), "no rows"
+        else:
+            values, counted = law.values(names), "audited rows"
+        if tagger.n_rows_:
+            known = tagger.label_counts_
+            check_possible(values[: len(known)], known, tagger.n_rows_)
+        return values, counted
     if training is None and tagger.n_rows_:
         counted = "the rows that the model was fitted on"
         return tagger.propensities(law, len(names)), counted

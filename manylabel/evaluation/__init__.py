@@ -8,6 +8,7 @@ from manylabel.evaluation.judgement import evaluate
 from manylabel.evaluation.label_figures import LabelFigures
 from manylabel.evaluation.plots import plot_runs
 from manylabel.evaluation.progressive import progressive
+from manylabel.evaluation.propensity_range import Flip, Sensitivity, sensitivity
 from manylabel.evaluation.regret import Regret, regret
 from manylabel.evaluation.report import Figure, Report
 from manylabel.evaluation.report_page import write_examination, write_report_html
@@ -21,17 +22,20 @@ __all__ = [
     "Evaluation",
     "Examination",
     "Figure",
+    "Flip",
     "LabelFigures",
     "Regret",
     "Report",
     "RowwiseEvaluation",
     "Run",
+    "Sensitivity",
     "compare",
     "evaluate",
     "plot_runs",
     "plot_tree",
     "progressive",
     "regret",
+    "sensitivity",
     "write_examination",
     "write_report_html",
     "write_tree_html",

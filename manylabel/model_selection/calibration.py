@@ -9,12 +9,11 @@ import scipy.sparse as sp
 from manylabel._kernels import ranking
 from manylabel._typing import CSR, Array, Bools, Floats, Ints
 from manylabel.persistence.records import Columns, Field, Finite, Number, Sizes, Within
+from manylabel.propensity import part_by_frequency
 
 N_KNOTS = 50
 METHODS = ("auto", "sigmoid", "isotonic")
 SURE = 200  # hits of a band for a curve of any form
-FEWEST_HITS = 50  # of a band: labels of fewer share the band of the next frequent ones
-WIDTH = 4.0  # of a band: the most frequent label has so many times the least one's rows
 TILT = 1e-6  # of a curve, so that it ascends everywhere
 MOST_RATIO = 1e6
 DOUBT = 5.0  # rows of a size that are added to both sides, so that few say little
@@ -93,7 +92,8 @@ class Curves(NamedTuple):
         """Return the curves of pairs of a row and a label, and what each counts."""
         is_seen = scores > ranking.UNSEEN / 2  # what is far off would bend a curve
         scores = np.maximum(scores, scores[is_seen].min() if is_seen.any() else 0.0)
-        bands = _part(counts, np.bincount(labels[worth > 0], minlength=len(counts)))
+        hits = np.bincount(labels[worth > 0], minlength=len(counts))
+        bands = part_by_frequency(counts, hits)
         curves = []
         for band in range(bands.max() + 1):
             mine = bands[labels] == band
@@ -154,21 +154,6 @@ class Curves(NamedTuple):
         for name in ("scores", "shares"):
             if (np.diff(getattr(self, name), axis=1) < 0).any():
                 raise ValueError(f"{name} must ascend.")
-
-
-def _part(counts: Ints, hits: Ints) -> Ints:
-    """Return the band of each label: the rarest are in band 0."""
-    sizes, place = np.unique(counts, return_inverse=True)
-    found_of = np.bincount(place, hits)
-    bands, band, found, start = np.zeros(len(sizes), np.int64), 0, 0.0, 0
-    left = float(found_of.sum())
-    for at, size in enumerate(sizes):
-        is_wide = size > WIDTH * max(1, sizes[start])
-        if is_wide and min(found, left) >= FEWEST_HITS:
-            band, found, start = band + 1, 0.0, at
-        bands[at] = band
-        found, left = found + found_of[at], left - found_of[at]
-    return bands[place]
 
 
 def _curve(scores: Array, worth: Floats, method: str) -> Floats:

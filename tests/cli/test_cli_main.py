@@ -17,7 +17,7 @@ from manylabel.cli.main import run
 
 VERBS = (
     *("demo", "describe", "split", "convert", "fit", "predict", "evaluate"),
-    *("explain", "stream", "warmup"),
+    *("explain", "audit", "stream", "warmup"),
 )
 
 
@@ -34,6 +34,7 @@ def test_help_has_an_example(cli, verb):
         ("fit", ("--seed", "--jobs", "--text-columns", "--labels-column")),
         ("predict", ("--jobs", "--text-columns", "--skip-bad-lines")),
         ("evaluate", ("--seed", "--jobs", "--label-separator", "--label-names")),
+        ("audit", ("--seed", "--jobs", "--text-columns", "--label-names")),
         ("stream", ("--seed", "--jobs")),
         ("demo", ("--seed",)),
     ],
@@ -41,7 +42,9 @@ def test_help_has_an_example(cli, verb):
 def test_options_stand_where_they_make_sense(cli, verb, options):
     words = cli(verb, "--help").out.split()
     assert {*options, "--config"} <= set(words)
-    assert ("--labels-column" in words) == (verb in ("fit", "evaluate", "stream"))
+    assert ("--labels-column" in words) == (
+        verb in ("fit", "evaluate", "audit", "stream")
+    )
 
 
 def test_no_argument_is_a_call_for_help(cli):

@@ -228,7 +228,7 @@ def test_propensities_come_from_where_they_should(cli, files, dataset, tmp_path)
     assert not any(name.startswith("PS") for name in none["figures"])
 
 
-@pytest.mark.parametrize("law", ["nosuch", "1", "1,2,3", "-1,2", "1,0", "nan,1"])
+@pytest.mark.parametrize("law", ["nosuch", "2", "1,2,3", "-1,2", "1,0", "nan,1"])
 def test_an_unknown_propensity_is_refused(cli, model, files, law):
     data = files / "test.txt"
     outcome = cli("evaluate", model, "--data", data, f"--propensity={law}")

@@ -1,4 +1,4 @@
-"""Propensity: the formula, the presets, given and estimated values, the refusals."""
+"""Propensity: the formula, the presets, given values, the refusals."""
 
 import numpy as np
 import pytest
@@ -93,7 +93,7 @@ def test_a_clone_keeps_given_values_and_has_them_back_after_fit():
     model = clone(Propensity.given([0.5, 0.25]))
     with pytest.raises(NotFittedError):
         check_is_fitted(model)
-    assert_array_equal(model.fit([[1, 0]] * 100).values_, [0.5, 0.25])
+    assert_array_equal(model.fit([[1, 0], [0, 0]] * 50).values_, [0.5, 0.25])
 
 
 def test_a_clone_keeps_the_parameters():
@@ -108,35 +108,11 @@ def test_one_given_value_stands_for_all_labels():
     assert_array_equal(Propensity(values=0.3).fit([[1, 0, 0]]).values_, [0.3] * 3)
 
 
-def test_estimated_values_are_smoothed_ratios():
-    complete = np.array([[1, 1, 0]] * 20)
-    observed = complete * (np.arange(20)[:, None] < [20, 5, 0])
-    rate = 25 / 40
-    assert_allclose(
-        Propensity.estimated(observed, complete, smoothing=2.0).values_,
-        [(20 + 2 * rate) / 22, (5 + 2 * rate) / 22, rate],
-    )
-
-
-def test_estimated_values_approach_the_truth():
-    rng = np.random.default_rng(0)
-    truth = np.array([0.2, 0.5, 0.9])
-    complete = rng.random((20_000, 3)) < 0.5
-    observed = complete & (rng.random(complete.shape) < truth)
-    # 10,000 occurrences each: three standard errors are at most 0.015.
-    values = Propensity.estimated(
-        sp.csr_array(observed), sp.csr_array(complete)
-    ).values_
-    assert_allclose(values, truth, atol=0.015)
-
-
-@given(MATRICES, st.integers(0, 2**32 - 1))
-def test_estimated_values_lie_in_the_unit_interval(complete, seed):
-    kept = np.random.default_rng(seed).random(complete.shape) < 0.5
-    observed = complete * kept
-    if observed.any():
-        values = Propensity.estimated(observed, complete).values_
-        assert ((values > 0) & (values <= 1)).all()
+def test_the_old_name_warns_and_names_the_new_one():
+    with pytest.warns(FutureWarning, match=r"is now Propensity\.from_audit"):
+        old = Propensity.estimated([[1, 0], [1, 1]], [[1, 1], [1, 1]])
+    new = Propensity.from_audit([[1, 0], [1, 1]], [[1, 1], [1, 1]])
+    assert_array_equal(old.values_, new.values_)
 
 
 @pytest.mark.parametrize("wrong", [0.0, -0.5, 1.5, np.nan, np.inf])
@@ -162,20 +138,8 @@ def test_values_outside_the_unit_interval_are_refused(wrong):
             r"propensity must have 2 values, one per label. Got shape \(1, 2\)",
         ),
         (
-            lambda: Propensity.estimated([[0, 0], [0, 1]], [[1, 1], [1, 0]]),
-            "Got label 1 in row 1, which Y_complete lacks",
-        ),
-        (
-            lambda: Propensity.estimated([[0, 0]], [[1, 1]]),
-            "Y_observed must hold at least one label. Got none",
-        ),
-        (
-            lambda: Propensity.estimated([[1]], [[1], [1]]),
-            "Y_observed must have 2 rows. Got 1",
-        ),
-        (
-            lambda: Propensity.estimated([[1]], [[1]], smoothing=0),
-            "smoothing == 0, must be > 0",
+            lambda: Propensity(values=[0.9, 0.05]).fit([[1, 1]] * 20),
+            "label 1 is recorded in 20 of 20 rows, which 0.05 does not",
         ),
     ],
 )

@@ -13,10 +13,8 @@ from manylabel.server.items import Item
 from manylabel.server.service import Service
 
 LOOK = 0.02  # seconds between looks at models that are being loaded
-TRIALS: tuple[Item, ...] = ({"text": "a"}, {"features": {}})  # a model reads one
-    {"text": "a"},
-    {"features": {}},
-)  # one of them is what a model reads
+# A model reads one of these.
+TRIALS: tuple[Item, ...] = ({"text": "a"}, {"features": {}})
 log = logging.getLogger("manylabel.server")
 
 

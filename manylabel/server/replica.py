@@ -197,8 +197,7 @@ class Replica:
         found = self._parts.log.read(sequence - 1, 1)
         if not found or found[0][:3] != (sequence, self.name, events.FEEDBACK):
             raise UnknownSequence(sequence, "that of a feedback of this model")
-        body = {"sequence": sequence, "who": who}
-        return self._submit(events.RETRACT, body, f"retract {sequence}")
+        return self._submit(events.RETRACT, {"sequence": sequence, "who": who})
 
     def activate(self, version: str, who: str) -> "Future[Appended]":
         """Serve another version, with the feedback that it does not contain yet."""
@@ -314,8 +313,8 @@ class Replica:
         if found is not None and found.model == self.name:
             return found.item
         # It may have been forgotten since the same request came first.
-        event = self._parts.log.find(self.name, key) if key else None
-        if event is None or event.body.get("prediction") != name:
+        event = key and self._parts.log.find(self.name, events.FEEDBACK, key)
+        if not event or event.body.get("prediction") != name:
             raise UnknownPrediction(name)
         item: Item = event.body["item"]
         return item

@@ -1,6 +1,7 @@
 """The model object, and how texts become its rows."""
 
 from manylabel.text._card import Card
+from manylabel.text._corrected import Corrected
 from manylabel.text._default import QUALITIES, Choice, choose, choose_vectorizer
 from manylabel.text._explanation import Reason, TagExplanation
 from manylabel.text._items import PASSTHROUGH, Judged
@@ -12,6 +13,7 @@ __all__ = [
     "QUALITIES",
     "Card",
     "Choice",
+    "Corrected",
     "Judged",
     "Reason",
     "TagExplanation",

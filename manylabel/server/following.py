@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 from manylabel.exceptions import ManylabelError
 from manylabel.server.costs import RunningCosts
 from manylabel.server.events import FEEDBACK, Event
-from manylabel.server.follower import Follower, Model, follow_tagger
+from manylabel.server.follower import Follower, load_follower
 from manylabel.server.history import FOREVER, History
 from manylabel.server.items import Feedback
 from manylabel.server.log import Log
+from manylabel.server.models import Model
 from manylabel.server.store import Store
 
 AT_ONCE = 1000  # events read at a time
@@ -117,12 +118,12 @@ class Following:
                 if snapshot.sequence > self.cursor:
                     continue
                 try:
-                    return follow_tagger(snapshot.path), snapshot.sequence
+                    return load_follower(snapshot.path), snapshot.sequence
                 except ManylabelError as error:
                     logger.warning("a snapshot is skipped: %s", error)
         lineage = self.history.lineage
         folder = self._store.find(self.name, lineage.version)
-        return follow_tagger(folder), lineage.contains
+        return load_follower(folder), lineage.contains
 
     def _learn(self, follower: Follower, events: list[Event]) -> None:
         given = [
@@ -178,7 +179,7 @@ def read_history(log: Log, model: str, upto: int = FOREVER) -> History:
 def read_chunks(
     log: Log, model: str, after: int, upto: int, *, controls: bool = False
 ) -> Iterator[list[Event]]:
-    """Yield the events of a model after one number and up to another, some at a time."""
+    """Yield a model's events after one number and up to another, in chunks."""
     while after < upto:
         events = log.read(after, AT_ONCE, model, controls=controls)
         yield [event for event in events if event.sequence <= upto]

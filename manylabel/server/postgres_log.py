@@ -21,7 +21,8 @@ except ImportError:
 TABLES = """
 CREATE TABLE IF NOT EXISTS manylabel_events (
     sequence bigint PRIMARY KEY, model text NOT NULL, kind text NOT NULL, key text,
-    at text NOT NULL, body text NOT NULL, digest text NOT NULL, UNIQUE (model, kind, key)
+    at text NOT NULL, body text NOT NULL, digest text NOT NULL,
+    UNIQUE (model, kind, key)
 );
 CREATE INDEX IF NOT EXISTS manylabel_of_model ON manylabel_events (model, sequence);
 CREATE INDEX IF NOT EXISTS manylabel_controls ON manylabel_events (model, sequence)
@@ -97,7 +98,7 @@ class PostgresLog:
         return list(map(events.read_event, rows))
 
     def find(self, model: str, kind: str, key: str) -> Event | None:
-        """Return the event of a key among a model's of a kind, None if there is none."""
+        """Return a model's event of a kind by its key, None if there is none."""
         return self._run(lambda connection: _find(connection, model, kind, key))
 
     def last(self) -> int:

@@ -9,7 +9,7 @@ from threading import Lock, Thread
 from manylabel.exceptions import ManylabelError
 from manylabel.server.errors import KeyReused, UnknownModel
 from manylabel.server.events import ACTIVATE, VERSION, Draft
-from manylabel.server.follower import load_tagger
+from manylabel.server.follower import load_model
 from manylabel.server.following import read_history
 from manylabel.server.log import Log
 from manylabel.server.memory import Memory
@@ -17,6 +17,7 @@ from manylabel.server.replica import Parts, Replica
 from manylabel.server.settings import Settings
 from manylabel.server.store import Store
 from manylabel.server.writer import GroupWriter
+from manylabel.text import Corrected
 
 PATIENCE = 1.0  # seconds between looks at whether to stop
 SEQUENCE = "log_sequence"  # in the provenance: what a retrained model contains
@@ -170,7 +171,8 @@ def _found(name: str, version: str, store: Store) -> Draft:
 
     Feedback that the log has is learnt on top of it, unless it says that it knows that.
     """
-    tagger = load_tagger(store.find(name, version))
+    found = load_model(store.find(name, version))
+    tagger = found.tagger if isinstance(found, Corrected) else found
     contains = tagger.provenance_.get(SEQUENCE, 0)
     about = f"{type(tagger.ranker_).__name__} of {len(tagger.label_names_):,} labels"
     body = {"version": version, "contains": contains, "about": about, "who": FOLDER}

@@ -129,7 +129,7 @@ class SqliteLog:
             return list(map(events.read_event, rows))
 
     def find(self, model: str, kind: str, key: str) -> Event | None:
-        """Return the event of a key among a model's of a kind, None if there is none."""
+        """Return a model's event of a kind by its key, None if there is none."""
         with self._events() as connection:
             return _find(connection, model, kind, key)
 

@@ -3,7 +3,7 @@
 from manylabel.text._card import Card
 from manylabel.text._corrected import Corrected
 from manylabel.text._default import QUALITIES, Choice, choose, choose_vectorizer
-from manylabel.text._explanation import Reason, TagExplanation
+from manylabel.text._explanation import Reason, TagExplanation, leave_out
 from manylabel.text._items import PASSTHROUGH, Judged
 from manylabel.text._tagger import Tagger
 from manylabel.text._vectorizer import TextVectorizer
@@ -21,4 +21,5 @@ __all__ = [
     "TextVectorizer",
     "choose",
     "choose_vectorizer",
+    "leave_out",
 ]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manylabel._learners import LEARNERS
 from manylabel.cli import options
 from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.inputs import DataFile
@@ -17,6 +16,7 @@ from manylabel.cli.learners import make
 from manylabel.cli.plan import Wish, make_plan
 from manylabel.cli.tuning import check_tuning, search
 from manylabel.exceptions import ArchiveError
+from manylabel.learners import LEARNERS
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from manylabel._learners import LEARNERS
+from manylabel.learners import LEARNERS
 
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 COUNT_OR_SHARE = {"n_components"}  # 5 and 5.0 do not mean the same

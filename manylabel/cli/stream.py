@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manylabel._learners import ONLINE
 from manylabel.cli import options
 from manylabel.cli.console import note, percent, print_json, print_table, status
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import make
+from manylabel.learners import ONLINE
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset

@@ -10,8 +10,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
-from manylabel._learners import LEARNERS
 from manylabel._validation import choice
+from manylabel.learners import LEARNERS
 from manylabel.server.errors import Busy, UnknownJob
 from manylabel.server.store import Store, replace_text
 from manylabel.text import QUALITIES

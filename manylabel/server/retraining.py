@@ -13,7 +13,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from manylabel import _learners, data, parallel
+from manylabel import data, learners, parallel
 from manylabel.data import Dataset, LabelSpace
 from manylabel.exceptions import ManylabelError
 from manylabel.server.errors import NoData
@@ -156,7 +156,7 @@ def _join(
 def _learner(name: str | None) -> Any:
     if name is None:
         return None
-    kind = getattr(import_module("manylabel"), _learners.LEARNERS[name])
+    kind = getattr(import_module("manylabel"), learners.LEARNERS[name])
     return kind()
 
 

@@ -192,7 +192,7 @@ def test_a_rollback_and_a_retraction_give_back_the_old_bits(world):
 def test_a_version_is_activated_with_the_feedback_that_it_does_not_contain(
     world, batch_tagger, tmp_path
 ):
-    log, store, version = world
+    log, store, _ = world
     say(log, body("rye a"))
     ml.Tagger(ml.Popularity()).fit(["x", "y"], [["p"], ["q"]]).save(tmp_path / "other")
     other = store.add("m", tmp_path / "other")

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from manylabel.cli import options
-from manylabel.cli.console import STANDARD, print_json, say
+from manylabel.cli.console import STANDARD, output, print_json, say
 
 if TYPE_CHECKING:
     from manylabel.server.log import Log
@@ -47,7 +47,7 @@ def export_log(address: Address, file: Lines = STANDARD, model: Model = None) ->
     """
     from manylabel.server.transfer import export_lines
 
-    with _opened(address) as found, _output(file) as out:
+    with _opened(address) as found, output(file, as_file=True) as out:
         n = sum(out.write(f"{line}\n") > 0 for line in export_lines(found, model))
     if file != STANDARD:
         say(f"{file}: {n:,} events.")
@@ -83,7 +83,8 @@ def verify_log(address: Address, json: options.Json = False) -> None:
 
 @contextmanager
 def _opened(address: str, *, is_new: bool = False) -> "Iterator[Log]":
-    from manylabel.server.log import SQLITE, open_log
+    from manylabel.server.log import open_log
+    from manylabel.server.sqlite_log import SQLITE
 
     url = address if "://" in address else f"{SQLITE}{Path(address).absolute()}"
     file = Path(url.removeprefix(SQLITE))
@@ -94,15 +95,6 @@ def _opened(address: str, *, is_new: bool = False) -> "Iterator[Log]":
         yield found
     finally:
         found.close()
-
-
-@contextmanager
-def _output(file: Path) -> Iterator[IO[str]]:
-    if file == STANDARD:
-        yield sys.stdout
-        return
-    with file.open("w") as out:
-        yield out
 
 
 @contextmanager

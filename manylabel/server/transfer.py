@@ -10,7 +10,7 @@ from manylabel.server.events import FIRST_DIGEST, Event, check_chain, write_json
 from manylabel.server.log import Log
 
 AT_ONCE = 1000  # events in memory
-TYPES = (int, str, str, (str, type(None)), str, dict, str)
+TYPES: tuple[Any, ...] = (int, str, str, (str, type(None)), str, dict, str)
 
 
 def read_all(log: Log, model: str | None = None) -> Iterator[Event]:
@@ -59,7 +59,7 @@ def read_line(line: str, number: int) -> Event:
         event = Event(**fields)
     except (ValueError, TypeError, RecursionError):
         raise LogDamaged(f"Line {number} is not an event of a log.") from None
-    if not all(map(isinstance, event, TYPES)):
+    if any(not isinstance(it, kind) for it, kind in zip(event, TYPES, strict=True)):
         raise LogDamaged(f"Line {number} is not an event of a log.")
     return event
 

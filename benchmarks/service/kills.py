@@ -162,7 +162,7 @@ def _judge(log: Log, store: Store, known: list[dict[int, int]]) -> dict[str, Any
     twice = sum(n - 1 for n in Counter(event.key for event in events).values())
     sequences = [each.sequence for each in store.snapshots(NAME)]
     resumed = _follow(log, store)
-    n_more = resumed.costs.means["hamming"].number - len(events)
+    n_more = resumed.costs.to_dict()["hamming"]["count"] - len(events)
     shutil.rmtree(store.kept / NAME / "snapshots")
     replayed = _follow(log, store)
     log.close()

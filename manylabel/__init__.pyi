@@ -1,3 +1,4 @@
+from . import client as client
 from . import losses as losses
 from . import metrics as metrics
 from ._version import __version__ as __version__
@@ -64,6 +65,7 @@ from .persistence import load as load
 from .propensity import Propensity as Propensity
 from .river import from_river as from_river
 from .river import to_river as to_river
+from .text import Corrected as Corrected
 from .text import Rules as Rules
 from .text import Tagger as Tagger
 from .text import TextVectorizer as TextVectorizer

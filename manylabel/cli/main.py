@@ -17,13 +17,16 @@ from manylabel.cli.describe import describe
 from manylabel.cli.evaluate import evaluate
 from manylabel.cli.explain import explain
 from manylabel.cli.fit import fit
+from manylabel.cli.log import log
 from manylabel.cli.options import configurable
 from manylabel.cli.predict import predict
 from manylabel.cli.process import Interrupts, defer
+from manylabel.cli.serve import serve
 from manylabel.cli.split import split
 from manylabel.cli.start import INTERRUPTED
 from manylabel.cli.stream import stream
 from manylabel.cli.thresholds import thresholds
+from manylabel.cli.token import token
 from manylabel.cli.warmup import warmup
 from manylabel.exceptions import ManylabelError
 
@@ -40,10 +43,11 @@ app = typer.Typer(
 )
 VERBS = (
     *(demo, describe, split, convert, fit, predict, evaluate, explain, thresholds),
-    *(audit, stream, warmup),
+    *(audit, stream, serve, token, warmup),
 )
 for verb in VERBS:
     app.command()(configurable(verb))
+app.add_typer(log, name="log")
 
 
 def run(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -1,0 +1,1 @@
+"""What the service promises: nothing lost, quick replay, quick acknowledgement."""

@@ -1,0 +1,142 @@
+"""A process that serves: ``python -m manylabel.server.worker``, told by its parent."""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from manylabel.server.app import create_app
+from manylabel.server.connections import bounded
+from manylabel.server.lifecycle import Life
+from manylabel.server.limits import Limits
+from manylabel.server.log import open_log
+from manylabel.server.metrics import Metrics
+from manylabel.server.plan import Plan
+from manylabel.server.service import Service
+
+GRACE = 10  # seconds for requests to be answered when the server ends
+KEPT = 60  # seconds for which a connection without requests is kept
+
+
+class Server(uvicorn.Server):
+    """Ends quietly: a signal that was obeyed is not raised again.
+
+    Parameters
+    ----------
+    config : uvicorn.Config
+        How to serve.
+    life : Life
+        Of what is served.
+    """
+
+    def __init__(self, config: uvicorn.Config, life: Life) -> None:
+        super().__init__(config)
+        self.life = life
+        life.give_up = self.stop
+
+    def stop(self) -> None:
+        """End soon."""
+        self.life.is_stopping = True
+        self.should_exit = True
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End because of a signal."""
+        self.life.is_stopping = True
+        super().handle_exit(sig, frame)
+
+    async def serve_until(
+        self, listener: socket.socket, parent: int | None = None
+    ) -> None:
+        """Serve until a signal comes, or the file ``parent`` is at its end."""
+        loop = asyncio.get_running_loop()
+
+        def look() -> None:
+            if parent is not None and not os.read(parent, 1):
+                loop.remove_reader(parent)
+                self.stop()
+
+        if parent is not None:
+            loop.add_reader(parent, look)
+        await self.serve([listener])
+
+
+def serve(plan: Plan, listener: socket.socket, *, parent: int | None = None) -> None:
+    """Serve until a signal comes, or whoever started this process is gone.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to serve.
+    listener : socket
+        Bound and listening.
+    parent : int or None, default=None
+        A file whose end says that whoever started this process is gone.
+    """
+    plan.folder.mkdir(exist_ok=True)
+    log = open_log(plan.log_url)
+    life = Life(Service(plan.models, log))
+    config = _configure(plan, life)
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, lambda *_: None)  # the server has obeyed when it is raised
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(Server(config, life).serve_until(listener, parent))
+    log.close()
+    if life.error is not None:
+        raise life.error
+
+
+def _configure(plan: Plan, life: Life) -> uvicorn.Config:
+    """Return how to serve a plan."""
+    limits = Limits()
+    counts = None if plan.counts is None else Path(plan.counts)
+    app = create_app(
+        life.service,
+        plan.guard,
+        folder=Path(plan.models),
+        limits=limits,
+        metrics=Metrics(counts, plan.worker),
+        life=life,
+    )
+    return uvicorn.Config(
+        app,
+        http=bounded(limits),
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=limits.connections,
+        timeout_keep_alive=KEPT,
+        timeout_graceful_shutdown=GRACE,
+    )
+
+
+def main() -> None:
+    """Read a plan from standard input and serve it."""
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+    told = json.loads(_first_line(sys.stdin.fileno()))
+    listener = socket.socket(fileno=told["handle"])
+    serve(Plan(**told["plan"]), listener, parent=sys.stdin.fileno())
+
+
+def _first_line(handle: int) -> bytes:
+    """Return a line; what comes after it is left unread."""
+    line = b""
+    while not line.endswith(b"\n"):
+        part = os.read(handle, 1)
+        if not part:
+            break
+        line += part
+    return line
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+// Running costs, label frequencies and drift; the curves grow with each correction.
+
+import { follow, get, of } from "./api.js";
+import { bar, curve } from "./chart.js";
+import { byId, make } from "./dom.js";
+import { report } from "./notices.js";
+import { keep, recall } from "./session.js";
+
+const MOST_POINTS = 1000; // of a curve that is kept
+const MOST_LABELS = 15;
+const LITTLE_DRIFT = 0.1; // of the population stability index, as is usual
+const MUCH_DRIFT = 0.25;
+
+/** The costs in words; whether more is better. */
+export const COSTS = {
+  "P@1": { title: "Best label is right", better: 1 },
+  "P@5": { title: "First five are right", better: 1 },
+  f1: { title: "F1 loss", better: -1 },
+  hamming: { title: "Hamming loss", better: -1 },
+};
+
+export class FiguresView {
+  constructor(model) {
+    this.model = model;
+  }
+
+  /** Show the model that was chosen and follow its events. */
+  start() {
+    this.following?.abort();
+    const { signal } = (this.following = new AbortController());
+    this.refresh();
+    follow(of(this.model(), "events"), (event) => this.take(event), signal).catch(() => {});
+  }
+
+  async refresh() {
+    const model = this.model();
+    try {
+      const figures = await get(of(model, "figures"));
+      if (model !== this.model()) return;
+      this.figures = figures;
+      this.note(figures);
+      this.render();
+    } catch (error) {
+      report(error, () => this.refresh());
+    }
+  }
+
+  /** Take an event: the curves grow at once, the rest is asked for when it calms down. */
+  take(event) {
+    this.note(event);
+    this.renderCosts();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.refresh(), 500);
+  }
+
+  /** Add a point to the curves, if something was judged since the last. */
+  note({ applied, costs }) {
+    const count = Math.max(0, ...Object.values(costs ?? {}).map((each) => each.count));
+    const points = this.points();
+    if (!count || points.at(-1)?.count === count) return;
+    const kept = points.filter((point) => point.count < count && point.applied < applied);
+    keep(`points.${this.model()}`, thin([...kept, { applied, count, costs }]));
+  }
+
+  points() {
+    return recall(`points.${this.model()}`, []);
+  }
+
+  render() {
+    this.renderCosts();
+    this.renderFrequencies();
+    this.renderDrift();
+  }
+
+  renderCosts() {
+    const points = this.points();
+    const charts = Object.entries(COSTS).map(([name, { title, better }]) => {
+      const own = points
+        .filter(({ costs }) => costs[name]?.count)
+        .map(({ applied, costs }) => ({ at: applied, ...costs[name] }));
+      const last = own.at(-1);
+      if (!last) return null;
+      const now = last.recent.toFixed(3);
+      const mean = last.mean.toFixed(3);
+      return make(
+        "figure",
+        {},
+        make("figcaption", {}, make("span", { text: title }), make("strong", { text: now })),
+        curve(own, `${title}: ${now} of late, ${mean} in all, after ${last.count} corrections`),
+        make("p", { class: "quiet", text: `${name} · ${mean} in all · ${better > 0 ? "more" : "less"} is better` }),
+      );
+    });
+    const shown = charts.filter(Boolean);
+    byId("costs").replaceChildren(...shown);
+    byId("costs-empty").hidden = shown.length > 0;
+  }
+
+  renderFrequencies() {
+    const labels = frequent(this.figures.labels ?? this.figures.label_counts ?? []);
+    const most = Math.max(1, ...labels.map(([, n]) => n));
+    byId("frequencies").replaceChildren(...labels.map(([name, n]) => bar(name, n, most)));
+    byId("frequencies-empty").hidden = labels.length > 0;
+  }
+
+  renderDrift() {
+    const { drift } = this.figures;
+    byId("drift").replaceChildren(...describeDrift(drift));
+    const facts = { "Event learnt": this.figures.applied, "Event recorded": this.figures.acknowledged };
+    facts["Unknown labels"] = this.figures.unknown_labels;
+    facts["Texts that wait"] = this.figures.queue;
+    const known = Object.entries(facts).filter(([, value]) => Number.isFinite(value));
+    byId("facts").replaceChildren(
+      ...known.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value.toLocaleString("en") })]),
+    );
+  }
+}
+
+/** Return the most frequent labels, from pairs, records or an object. */
+function frequent(labels) {
+  const pairs = Array.isArray(labels) ? labels.map((it) => (Array.isArray(it) ? it : [it.label, it.count])) : Object.entries(labels);
+  return pairs.sort((one, other) => other[1] - one[1]).slice(0, MOST_LABELS);
+}
+
+function describeDrift(drift) {
+  if (typeof drift !== "number") return ["Not known yet: it takes some thousand predictions."];
+  const words = drift < LITTLE_DRIFT ? "The scores are as they were." : drift < MUCH_DRIFT ? "The scores begin to differ." : "The texts are not what they were.";
+  return [make("strong", { text: drift.toFixed(3) }), ` ${words}`];
+}
+
+/** Return at most so many points, the older ones the sparser. */
+function thin(points) {
+  if (points.length <= MOST_POINTS) return points;
+  const half = points.length >> 1;
+  return [...points.slice(0, half).filter((_, at) => at % 2 === 0), ...points.slice(half)];
+}

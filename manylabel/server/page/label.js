@@ -1,0 +1,297 @@
+// The view in which texts are labelled: suggest, decide, submit, and see what changed.
+
+import { Problem, get, of, post, remove } from "./api.js";
+import { Combobox } from "./combobox.js";
+import { button, byId, count, say } from "./dom.js";
+import { change, draft, forgetLabels, isUnsaved, said, toggle, verdictOf } from "./draft.js";
+import { addCorrection, dropCorrection } from "./history.js";
+import { confirm, forgive, report } from "./notices.js";
+import { showQueue } from "./queue.js";
+import { Rows } from "./rows.js";
+
+const DEPTH = 8; // labels that are suggested
+const MOST_SEEN = 200; // texts whose last prediction is remembered, to show changes
+
+export class LabelView {
+  /** `model()` names the model that is chosen. */
+  constructor(model) {
+    this.model = model;
+    this.seen = new Map(); // model and text -> [label, score] of the last prediction
+    this.scoresOnly = new Set(); // models that have no probabilities
+    this.rows = new Rows((label, verdict) => this.decide(label, verdict));
+    this.words = new Map(); // label -> words for and against it, of the text shown
+    this.queue = [];
+    new Combobox(model, (label) => this.add(label), report);
+    this.listen();
+  }
+
+  listen() {
+    const text = byId("text");
+    text.value = draft.text;
+    text.addEventListener("input", () => {
+      change({ text: text.value });
+      this.render();
+    });
+    text.addEventListener("paste", () => setTimeout(() => this.suggest()));
+    byId("text-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.suggest({ then: () => this.rows.focusFirst() });
+    });
+    byId("clear").addEventListener("click", () => this.open(""));
+    byId("complete").addEventListener("change", (event) => {
+      change({ complete: event.target.checked, learnt: null });
+      this.render();
+    });
+    byId("decide").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+  }
+
+  /** Show the model that was chosen: what was typed stays. */
+  async start({ isNew }) {
+    this.words.clear();
+    if (isNew) forgetLabels();
+    this.render();
+    this.refreshQueue();
+    if (draft.sent?.model === this.model()) await this.send();
+    else if (draft.text.trim() && (isNew || draft.asked === null)) await this.suggest();
+    else if (draft.asked !== null) this.explain();
+  }
+
+  /** Take another text, unless what was said of this one would be lost. */
+  async open(text) {
+    if (!(await mayLeave())) return;
+    byId("text").value = text;
+    change({ text });
+    forgetLabels();
+    this.render();
+    if (text) await this.suggest({ then: () => this.rows.focusFirst() });
+    else byId("text").focus();
+  }
+
+  /** Open the first text of the queue that is not the one at hand. */
+  async openNext() {
+    const next = this.queue.find(({ text }) => text !== draft.text);
+    await this.open(next?.text ?? "");
+  }
+
+  async suggest({ after, then } = {}) {
+    const { text } = draft;
+    if (!text.trim()) return byId("text").focus();
+    if (draft.asked !== text && !(await mayLeave())) return;
+    this.asking?.abort();
+    const asking = (this.asking = new AbortController());
+    this.setBusy(true);
+    try {
+      const answer = await this.predict(text, after, asking.signal);
+      if (draft.asked !== text) forgetLabels();
+      this.take(text, answer);
+      forgive();
+      this.render();
+      then?.();
+      if (after === undefined) say(`${count(draft.labels.length, "label")} suggested.`);
+      this.explain();
+      if (after === undefined) this.refreshQueue();
+    } catch (error) {
+      if (error.name !== "AbortError") report(error, () => this.suggest({ after, then }));
+    } finally {
+      if (this.asking === asking) this.setBusy(false);
+    }
+  }
+
+  /** Return a prediction, by scores where the model has no probabilities. */
+  async predict(text, after, signal) {
+    const model = this.model();
+    const path = of(model, after === undefined ? "predict" : `predict?after=${after}`);
+    const proba = !this.scoresOnly.has(model);
+    const body = { items: [{ text }], k: DEPTH, proba };
+    try {
+      return { ...(await post(path, body, { signal })), proba };
+    } catch (error) {
+      if (!(proba && error instanceof Problem && /\bproba\b/.test(error.message))) throw error;
+      this.scoresOnly.add(model);
+      return this.predict(text, after, signal);
+    }
+  }
+
+  take(text, { model, predictions: [{ id, labels }], proba }) {
+    const name = JSON.stringify([model, text]);
+    const before = this.seen.get(name) ?? null;
+    this.seen.delete(name); // so that the oldest stands first
+    this.seen.set(name, labels.map(({ label, score }) => [label, score]));
+    if (this.seen.size > MOST_SEEN) this.seen.delete(this.seen.keys().next().value);
+    change({ asked: text, prediction: id, labels, before, isProbability: proba });
+  }
+
+  async explain() {
+    const { asked: text, labels } = draft;
+    this.words.clear();
+    this.explaining?.abort();
+    this.explaining = new AbortController();
+    const body = { item: { text }, labels: labels.map(({ label }) => label) };
+    try {
+      const { signal } = this.explaining;
+      const { reasons } = await post(of(this.model(), "explain"), body, { signal });
+      for (const { label, words } of reasons) this.words.set(label, words);
+      this.render();
+    } catch {
+      // Labels can be judged without the words.
+    }
+  }
+
+  decide(label, verdict) {
+    const isNew = toggle(label, verdict);
+    say(isNew ? `${label} ${verdict}` : `${label} undecided`);
+    this.render();
+    return isNew;
+  }
+
+  add(label) {
+    if (verdictOf(label) !== "accepted") this.decide(label, "accepted");
+  }
+
+  async submit() {
+    if (draft.sent) return;
+    if (draft.asked !== draft.text) return this.suggest();
+    if (draft.learnt !== null) return this.openNext();
+    if (!isUnsaved()) {
+      this.rows.focusFirst();
+      this.summarise("Accept or reject a label first, or say that there are none.");
+      return;
+    }
+    const body = { accepted: said("accepted"), rejected: said("rejected"), complete: draft.complete };
+    const about = draft.prediction ? { prediction_id: draft.prediction } : { item: { text: draft.asked } };
+    const sent = { model: this.model(), key: newKey(), text: draft.asked, body: { ...about, ...body } };
+    change({ sent });
+    await this.send();
+  }
+
+  /** Send what was said until it is acknowledged, always under the same key. */
+  async send() {
+    const { sent } = draft;
+    this.render();
+    try {
+      const { sequence } = await this.deliver(sent);
+      const { accepted, rejected, complete } = sent.body;
+      addCorrection({ model: sent.model, sequence, text: sent.text, accepted, rejected, complete });
+      change({ sent: null });
+      if (sent.model === this.model() && sent.text === draft.asked) {
+        change({ learnt: sequence });
+        if (draft.text === draft.asked) await this.suggest({ after: sequence });
+        say(`Learnt as event ${sequence}.`);
+      }
+      this.refreshQueue();
+    } catch (error) {
+      change({ sent: null });
+      report(error, () => this.submit());
+    }
+    this.render();
+  }
+
+  async deliver({ model, key, body, text }) {
+    const path = of(model, "feedback");
+    try {
+      return await post(path, body, { key });
+    } catch (error) {
+      if (error.title !== "Unknown prediction") throw error;
+      // The server remembers predictions for a while only; the text is still here.
+      const { prediction_id: _, ...rest } = body;
+      return post(path, { item: { text }, ...rest }, { key });
+    }
+  }
+
+  async undo() {
+    const { learnt } = draft;
+    try {
+      const { sequence } = await remove(of(this.model(), `feedback/${learnt}`), { again: false });
+      dropCorrection(this.model(), learnt);
+      change({ learnt: null });
+      await this.suggest({ after: sequence });
+      say(`Event ${learnt} is taken back.`);
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  /** Ask again after an event that changed the model. */
+  async relearn(after) {
+    change({ learnt: null });
+    if (draft.asked !== null && draft.asked === draft.text) await this.suggest({ after });
+    this.render();
+  }
+
+  async refreshQueue() {
+    try {
+      const model = this.model();
+      const { items } = await get(of(model, "queue?limit=8"));
+      if (model !== this.model()) return;
+      this.queue = showQueue(items, (text) => this.open(text));
+    } catch (error) {
+      report(error, () => this.refreshQueue());
+    }
+  }
+
+  setBusy(isBusy) {
+    byId("labels").setAttribute("aria-busy", String(isBusy));
+    byId("suggest").textContent = isBusy ? "Looking…" : "Suggest labels";
+  }
+
+  render() {
+    byId("labels").hidden = draft.asked === null;
+    byId("labels").classList.toggle("stale", draft.text !== draft.asked);
+    if (draft.asked === null) return;
+    const before = new Map(draft.before ?? []);
+    const suggested = new Map(draft.labels.map(({ label, score }) => [label, score]));
+    const shown = [...suggested.keys(), ...draft.verdicts.map(([label]) => label)];
+    const entries = [...new Set(shown)].map((label) => ({
+      label,
+      score: suggested.get(label) ?? null,
+      before: draft.before && suggested.has(label) ? (before.get(label) ?? "new") : null,
+      verdict: verdictOf(label),
+      words: this.words.get(label),
+    }));
+    this.rows.show(entries, draft.isProbability);
+    const gone = [...before.keys()].filter((label) => !shown.includes(label));
+    byId("gone").hidden = gone.length === 0;
+    byId("gone").textContent = `No longer suggested: ${gone.join(", ")}`;
+    byId("complete").checked = draft.complete;
+    this.renderOutcome();
+    this.summarise();
+  }
+
+  renderOutcome() {
+    const place = byId("outcome");
+    place.hidden = draft.learnt === null;
+    if (place.hidden) return;
+    place.replaceChildren(
+      `Learnt as event ${draft.learnt}. The bars show what changed. `,
+      button("Undo", () => this.undo(), { class: "plain" }),
+    );
+  }
+
+  summarise(text) {
+    const parts = ["accepted", "rejected"].map((verdict) => [said(verdict).length, verdict]);
+    const counts = parts.filter(([n]) => n).map(([n, verdict]) => `${n} ${verdict}`);
+    const submit = byId("submit");
+    submit.textContent = draft.sent ? "Sending…" : draft.learnt === null ? "Submit" : "Next text";
+    submit.setAttribute("aria-disabled", String(Boolean(draft.sent)));
+    byId("summary").textContent = text ?? (draft.learnt === null ? counts.join(", ") : "");
+  }
+}
+
+/** Return whether the text shown may be left: nothing was said, or a person agrees. */
+async function mayLeave() {
+  if (!isUnsaved()) return true;
+  return confirm({
+    title: "Leave the text before?",
+    text: "What you said of its labels has not been submitted.",
+    yes: "Leave it",
+  });
+}
+
+/** Return a key that no other feedback has; randomUUID is for secure pages only. */
+function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,168 @@
+// The list of labels: a row each, with its probability, the words for and against, and
+// two buttons. One row takes the focus; arrows go on to the next.
+
+import { button, byId, make } from "./dom.js";
+
+const MOST_FOR = 5; // words of a row
+const MOST_AGAINST = 3;
+const LEAST_CHANGE = 0.005; // of a probability, to be worth a word
+
+const VERDICTS = {
+  accepted: { verb: "Accept", sign: "✓", key: "a" },
+  rejected: { verb: "Reject", sign: "✕", key: "r" },
+};
+
+export class Rows {
+  /** `decide(label, verdict)` is called with what a person says of a label. */
+  constructor(decide) {
+    this.list = byId("rows");
+    this.decide = decide;
+    this.rows = new Map();
+    this.list.addEventListener("keydown", (event) => this.press(event));
+    this.list.addEventListener("focusin", (event) => this.enter(event.target));
+  }
+
+  /** Show entries `{label, score, before, verdict, words}` in their order. */
+  show(entries, isProbability) {
+    const focused = document.activeElement?.closest?.("#rows .row");
+    const most = Math.max(...entries.map((entry) => Math.abs(entry.score ?? 0)), 1e-9);
+    const scale = isProbability ? 1 : most;
+    const known = this.rows;
+    this.rows = new Map();
+    const items = entries.map((entry) => {
+      const row = known.get(entry.label) ?? this.build(entry.label);
+      this.rows.set(entry.label, row);
+      update(row, entry, scale, isProbability);
+      return row.item;
+    });
+    this.list.replaceChildren(...items);
+    if (focused?.isConnected) focused.focus();
+    this.enter(focused?.isConnected ? focused : null);
+  }
+
+  focusFirst() {
+    this.list.querySelector(".row")?.focus();
+  }
+
+  build(label) {
+    const name = make("span", { class: "name", text: label });
+    const fill = make("span", { class: "fill" });
+    const ghost = make("span", { class: "ghost" });
+    const score = make("span", { class: "score" });
+    const change = make("span", { class: "change" });
+    const words = make("p", { class: "words" });
+    const verdicts = {};
+    for (const [verdict, { verb, sign, key }] of Object.entries(VERDICTS)) {
+      verdicts[verdict] = button(sign, () => this.decide(label, verdict), {
+        class: `verdict ${verdict}`,
+        "aria-label": `${verb} ${label}`,
+        title: `${verb} (${key.toUpperCase()})`,
+        tabindex: "-1",
+      });
+    }
+    const group = make(
+      "div",
+      { class: "row", role: "group", tabindex: "-1" },
+      make("span", { class: "verdicts" }, verdicts.accepted, verdicts.rejected),
+      name,
+      make("span", { class: "track", "aria-hidden": "true" }, fill, ghost),
+      score,
+      change,
+      words,
+    );
+    group.dataset.label = label;
+    const item = make("li", {}, group);
+    return { item, group, fill, ghost, score, change, words, verdicts };
+  }
+
+  /** Make one row, and its buttons, the place where Tab stops. */
+  enter(target) {
+    const all = [...this.list.querySelectorAll(".row")];
+    const current = target?.closest?.(".row") ?? all[0];
+    for (const row of all) {
+      const stop = row === current ? "0" : "-1";
+      row.setAttribute("tabindex", stop);
+      for (const each of row.querySelectorAll(".verdict")) each.setAttribute("tabindex", stop);
+    }
+  }
+
+  press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = event.target.closest(".row");
+    const all = [...this.list.querySelectorAll(".row")];
+    const at = all.indexOf(row);
+    const places = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 };
+    if (event.key in places) {
+      event.preventDefault();
+      all[Math.min(Math.max(places[event.key], 0), all.length - 1)]?.focus();
+      return;
+    }
+    const key = event.key.toLowerCase();
+    for (const [verdict, facts] of Object.entries(VERDICTS)) {
+      if (key !== facts.key) continue;
+      event.preventDefault();
+      event.stopPropagation();
+      const isNew = this.decide(row.dataset.label, verdict);
+      if (isNew) all[at + 1]?.focus(); // on to the next that is to be judged
+    }
+  }
+}
+
+function update(row, { label, score, before, verdict, words }, scale, isProbability) {
+  const share = score === null ? 0 : Math.max(0, score) / scale;
+  row.fill.style.width = `${Math.min(100, 100 * share)}%`;
+  row.score.textContent = score === null ? "–" : format(score, isProbability);
+  row.item.className = verdict ?? "";
+  for (const [name, each] of Object.entries(row.verdicts)) {
+    each.setAttribute("aria-pressed", String(name === verdict));
+  }
+  showChange(row, score, before, scale, isProbability);
+  showWords(row.words, words);
+  const said = [label, row.score.textContent, row.change.textContent, verdict];
+  row.group.setAttribute("aria-label", said.filter(Boolean).join(", "));
+}
+
+function showChange(row, score, before, scale, isProbability) {
+  const isKnown = typeof before === "number" && score !== null;
+  const by = isKnown ? score - before : 0;
+  const isChanged = isKnown && Math.abs(by) >= LEAST_CHANGE * scale;
+  row.ghost.hidden = !isChanged;
+  row.change.className = "change";
+  row.change.textContent = "";
+  if (before === "new") {
+    row.change.textContent = "new";
+    row.change.classList.add("up");
+  } else if (isChanged) {
+    row.ghost.style.left = `${Math.min(100, (100 * Math.max(0, before)) / scale)}%`;
+    const amount = isProbability ? Math.max(1, Math.round(100 * Math.abs(by))) : Math.abs(by).toPrecision(2);
+    row.change.textContent = `${by > 0 ? "▲" : "▼"} ${amount}`;
+    row.change.classList.add(by > 0 ? "up" : "down");
+  }
+}
+
+function showWords(place, words) {
+  const strongest = (sign, most) => (words ?? []).filter(({ weight }) => sign * weight > 0).slice(0, most);
+  const chips = [
+    ...strongest(1, MOST_FOR).map(({ word }) => chip("for", "+", "for", word)),
+    ...strongest(-1, MOST_AGAINST).map(({ word }) => chip("against", "−", "against", word)),
+  ];
+  place.replaceChildren(...chips);
+  place.hidden = chips.length === 0;
+}
+
+function chip(kind, sign, spoken, word) {
+  return make(
+    "span",
+    { class: `word ${kind}`, title: `speaks ${spoken} it` },
+    make("span", { "aria-hidden": "true", text: `${sign}\u2009` }),
+    make("span", { class: "unseen", text: `${spoken}: ` }),
+    word,
+  );
+}
+
+/** Return a score as people read it. */
+export function format(score, isProbability) {
+  if (!isProbability) return Number(score.toPrecision(3)).toString();
+  if (score > 0 && score < 0.01) return "<1 %";
+  return `${Math.round(100 * score)} %`;
+}

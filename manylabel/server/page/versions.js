@@ -1,0 +1,135 @@
+// Versions side by side, and what takes learning back.
+
+import { get, of, post, remove } from "./api.js";
+import { button, byId, make, shorten } from "./dom.js";
+import { COSTS } from "./figures.js";
+import { corrections, dropAfter, dropCorrection } from "./history.js";
+import { confirm, report } from "./notices.js";
+
+const LEAST_DIFFERENCE = 0.0005; // that is shown
+
+export class VersionsView {
+  /** `changed(sequence)` is called after an event that changes what the model says. */
+  constructor(model, changed) {
+    Object.assign(this, { model, changed });
+    byId("rollback").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.rollBack(byId("rollback-to").valueAsNumber);
+    });
+  }
+
+  async refresh() {
+    const model = this.model();
+    this.renderHistory();
+    try {
+      const { active, versions } = await get(of(model, "versions"));
+      if (model === this.model()) this.renderVersions(active, versions);
+    } catch (error) {
+      report(error, () => this.refresh());
+    }
+  }
+
+  renderVersions(active, versions) {
+    const current = versions.find(({ version }) => version === active);
+    const names = Object.keys(COSTS).filter((name) => versions.some(({ costs }) => costs?.[name]?.count));
+    const head = ["Version", ...names, ""].map((text) =>
+      make("th", { scope: "col", text, title: COSTS[text]?.title, class: text in COSTS ? "number" : null }),
+    );
+    const rows = versions.map((each) => this.row(each, current, names));
+    byId("versions").replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+  }
+
+  row(each, current, names) {
+    const isActive = each.version === current?.version;
+    const title = make("th", { scope: "row" }, make("code", { text: each.version }), make("span", { class: "quiet", text: describe(each) }));
+    const cells = names.map((name) => cell(name, each.costs, isActive ? null : current?.costs));
+    const act = isActive ? make("span", { class: "badge", text: "active" }) : button("Activate", () => this.activate(each.version));
+    return make("tr", { class: isActive ? "active" : null }, title, ...cells, make("td", { class: "act" }, act));
+  }
+
+  renderHistory() {
+    const own = corrections(this.model());
+    byId("history-empty").hidden = own.length > 0;
+    byId("history").replaceChildren(
+      ...own.map(({ sequence, text, accepted, rejected }) =>
+        make(
+          "li",
+          {},
+          make("span", { class: "event", text: sequence }),
+          make("span", { class: "what" }, make("span", { text: shorten(text, 80) }), make("span", { class: "quiet", text: describeLabels(accepted, rejected) })),
+          make(
+            "span",
+            { class: "act" },
+            button("Take back", () => this.retract(sequence), { "aria-label": `Take back event ${sequence}` }),
+            button("Roll back to before", () => this.rollBack(sequence - 1), { "aria-label": `Roll back to before event ${sequence}` }),
+          ),
+        ),
+      ),
+    );
+  }
+
+  async activate(version) {
+    const isMeant = await confirm({
+      title: `Activate ${version}?`,
+      text: "It answers from now on, here and for everybody who uses this model.",
+      yes: "Activate",
+    });
+    if (isMeant) await this.act(() => post(of(this.model(), "activate"), { version }, { again: false }));
+  }
+
+  async rollBack(sequence) {
+    if (!Number.isInteger(sequence)) return;
+    const isMeant = await confirm({
+      title: `Roll back to event ${sequence}?`,
+      text: `All that anybody taught this model after event ${sequence} no longer counts.`,
+      yes: "Roll back",
+    });
+    if (!isMeant) return;
+    const done = await this.act(() => post(of(this.model(), "rollback"), { sequence }, { again: false }));
+    if (done) dropAfter(this.model(), sequence);
+    this.renderHistory();
+  }
+
+  async retract(sequence) {
+    const done = await this.act(() => remove(of(this.model(), `feedback/${sequence}`), { again: false }));
+    if (done) dropCorrection(this.model(), sequence);
+    this.renderHistory();
+  }
+
+  async act(send) {
+    try {
+      const { sequence } = await send();
+      await this.changed(sequence);
+      await this.refresh();
+      return true;
+    } catch (error) {
+      report(error, () => this.refresh());
+      return false;
+    }
+  }
+}
+
+function cell(name, costs, beside) {
+  const value = costs?.[name]?.mean;
+  if (typeof value !== "number") return make("td", { class: "number", text: "–" });
+  const made = make("td", { class: "number", text: value.toFixed(3) });
+  const other = beside?.[name]?.mean;
+  const difference = typeof other === "number" ? value - other : 0;
+  if (Math.abs(difference) >= LEAST_DIFFERENCE) {
+    const isBetter = difference * COSTS[name].better > 0;
+    const text = `${difference > 0 ? "+" : "−"}${Math.abs(difference).toFixed(3)} ${isBetter ? "better" : "worse"}`;
+    made.append(make("span", { class: isBetter ? "up" : "down", text }));
+  }
+  return made;
+}
+
+function describe({ about, contains, sequence, at }) {
+  const words = typeof about === "string" ? about : Object.values(about ?? {}).filter((it) => typeof it === "string").join(", ");
+  const parts = [words, at?.slice(0, 10), `contains events up to ${contains ?? sequence ?? 0}`];
+  return parts.filter(Boolean).join(" · ");
+}
+
+function describeLabels(accepted, rejected) {
+  const parts = [...accepted.map((label) => `+ ${label}`), ...rejected.map((label) => `− ${label}`)];
+  return shorten(parts.join("  "), 80);
+}

@@ -13,10 +13,10 @@ const MUCH_DRIFT = 0.25;
 
 /** The costs in words; whether more is better. */
 export const COSTS = {
-  "P@1": { title: "Best label is right", better: 1 },
-  "P@5": { title: "First five are right", better: 1 },
-  f1: { title: "F1 loss", better: -1 },
-  hamming: { title: "Hamming loss", better: -1 },
+  "P@1": { title: "Precision of the best label", short: "P@1", better: 1 },
+  "P@5": { title: "Precision of the best five", short: "P@5", better: 1 },
+  f1: { title: "F1 loss", short: "F1 loss", better: -1 },
+  hamming: { title: "Hamming loss", short: "Hamming loss", better: -1 },
 };
 
 export class FiguresView {
@@ -87,7 +87,7 @@ export class FiguresView {
         {},
         make("figcaption", {}, make("span", { text: title }), make("strong", { text: now })),
         curve(own, `${title}: ${now} of late, ${mean} in all, after ${last.count} corrections`),
-        make("p", { class: "quiet", text: `${name} · ${mean} in all · ${better > 0 ? "more" : "less"} is better` }),
+        make("p", { class: "quiet", text: `of late · ${mean} in all · ${better > 0 ? "more" : "less"} is better` }),
       );
     });
     const shown = charts.filter(Boolean);
@@ -96,7 +96,7 @@ export class FiguresView {
   }
 
   renderFrequencies() {
-    const labels = frequent(this.figures.labels ?? this.figures.label_counts ?? []);
+    const labels = frequent(this.figures.labels);
     const most = Math.max(1, ...labels.map(([, n]) => n));
     byId("frequencies").replaceChildren(...labels.map(([name, n]) => bar(name, n, most)));
     byId("frequencies-empty").hidden = labels.length > 0;
@@ -106,8 +106,7 @@ export class FiguresView {
     const { drift } = this.figures;
     byId("drift").replaceChildren(...describeDrift(drift));
     const facts = { "Event learnt": this.figures.applied, "Event recorded": this.figures.acknowledged };
-    facts["Unknown labels"] = this.figures.unknown_labels;
-    facts["Texts that wait"] = this.figures.queue;
+    facts["Labels that the model does not know"] = this.figures.unknown_labels?.length;
     const known = Object.entries(facts).filter(([, value]) => Number.isFinite(value));
     byId("facts").replaceChildren(
       ...known.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value.toLocaleString("en") })]),
@@ -115,10 +114,10 @@ export class FiguresView {
   }
 }
 
-/** Return the most frequent labels, from pairs, records or an object. */
+/** Return the most frequent labels and their counts. */
 function frequent(labels) {
-  const pairs = Array.isArray(labels) ? labels.map((it) => (Array.isArray(it) ? it : [it.label, it.count])) : Object.entries(labels);
-  return pairs.sort((one, other) => other[1] - one[1]).slice(0, MOST_LABELS);
+  const pairs = Object.entries(labels).sort((one, other) => other[1] - one[1]);
+  return pairs.slice(0, MOST_LABELS);
 }
 
 function describeDrift(drift) {

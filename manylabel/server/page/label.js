@@ -270,11 +270,18 @@ export class LabelView {
     );
   }
 
+  /** Return what a press of the button does now. */
+  nextStep() {
+    if (draft.sent) return "Sending…";
+    if (draft.text !== draft.asked) return "Suggest again";
+    return draft.learnt === null ? "Submit" : "Next text";
+  }
+
   summarise(text) {
     const parts = ["accepted", "rejected"].map((verdict) => [said(verdict).length, verdict]);
     const counts = parts.filter(([n]) => n).map(([n, verdict]) => `${n} ${verdict}`);
     const submit = byId("submit");
-    submit.textContent = draft.sent ? "Sending…" : draft.learnt === null ? "Submit" : "Next text";
+    submit.textContent = this.nextStep();
     submit.setAttribute("aria-disabled", String(Boolean(draft.sent)));
     byId("summary").textContent = text ?? (draft.learnt === null ? counts.join(", ") : "");
   }

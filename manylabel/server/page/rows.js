@@ -154,7 +154,7 @@ function chip(kind, sign, spoken, word) {
   return make(
     "span",
     { class: `word ${kind}`, title: `speaks ${spoken} it` },
-    make("span", { "aria-hidden": "true", text: `${sign}\u2009` }),
+    make("span", { class: "sign", "aria-hidden": "true", text: `${sign}\u2009` }),
     make("span", { class: "unseen", text: `${spoken}: ` }),
     word,
   );

@@ -32,9 +32,8 @@ export class VersionsView {
   renderVersions(active, versions) {
     const current = versions.find(({ version }) => version === active);
     const names = Object.keys(COSTS).filter((name) => versions.some(({ costs }) => costs?.[name]?.count));
-    const head = ["Version", ...names, ""].map((text) =>
-      make("th", { scope: "col", text, title: COSTS[text]?.title, class: text in COSTS ? "number" : null }),
-    );
+    const costs = names.map((name) => make("th", { scope: "col", class: "number", text: COSTS[name].short }));
+    const head = [make("th", { scope: "col", text: "Version" }), ...costs, make("th", { scope: "col" }, make("span", { class: "unseen", text: "Action" }))];
     const rows = versions.map((each) => this.row(each, current, names));
     byId("versions").replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
   }

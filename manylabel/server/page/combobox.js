@@ -60,6 +60,7 @@ export class Combobox {
     this.list.hidden = false;
     this.input.setAttribute("aria-expanded", "true");
     this.move(0);
+    this.list.scrollIntoView({ block: "nearest" });
     say(labels.length === MOST ? `The first ${MOST} labels` : count(labels.length, "label"));
   }
 

@@ -5,7 +5,7 @@ import { button, byId, make } from "./dom.js";
 
 const MOST_FOR = 5; // words of a row
 const MOST_AGAINST = 3;
-const LEAST_CHANGE = 0.005; // of a probability, to be worth a word
+const LEAST_CHANGE = 0.005; // of a bar, to be worth a word
 
 const VERDICTS = {
   accepted: { verb: "Accept", sign: "✓", key: "a" },
@@ -25,8 +25,7 @@ export class Rows {
   /** Show entries `{label, score, before, verdict, words}` in their order. */
   show(entries, isProbability) {
     const focused = document.activeElement?.closest?.("#rows .row");
-    const most = Math.max(...entries.map((entry) => Math.abs(entry.score ?? 0)), 1e-9);
-    const scale = isProbability ? 1 : most;
+    const scale = isProbability ? { least: 0, span: 1 } : span(entries);
     const known = this.rows;
     this.rows = new Map();
     const items = entries.map((entry) => {
@@ -108,9 +107,20 @@ export class Rows {
   }
 }
 
+/** Return what bars of scores stand for: from the least to the best, or from 0. */
+function span(entries) {
+  const scores = entries.map(({ score }) => score ?? 0);
+  const least = Math.min(0, ...scores);
+  return { least, span: Math.max(...scores, least + 1e-9) - least };
+}
+
+/** Return where on a bar a score stands, in percent. */
+function place(score, { least, span }) {
+  return `${Math.min(100, Math.max(0, (100 * (score - least)) / span))}%`;
+}
+
 function update(row, { label, score, before, verdict, words }, scale, isProbability) {
-  const share = score === null ? 0 : Math.max(0, score) / scale;
-  row.fill.style.width = `${Math.min(100, 100 * share)}%`;
+  row.fill.style.width = score === null ? "0" : place(score, scale);
   row.score.textContent = score === null ? "–" : format(score, isProbability);
   row.item.className = verdict ?? "";
   for (const [name, each] of Object.entries(row.verdicts)) {
@@ -123,21 +133,16 @@ function update(row, { label, score, before, verdict, words }, scale, isProbabil
 }
 
 function showChange(row, score, before, scale, isProbability) {
-  const isKnown = typeof before === "number" && score !== null;
-  const by = isKnown ? score - before : 0;
-  const isChanged = isKnown && Math.abs(by) >= LEAST_CHANGE * scale;
+  const by = typeof before === "number" && score !== null ? score - before : 0;
+  const isChanged = Math.abs(by) >= LEAST_CHANGE * scale.span;
+  const direction = by > 0 || before === "new" ? "up" : "down";
   row.ghost.hidden = !isChanged;
-  row.change.className = "change";
-  row.change.textContent = "";
-  if (before === "new") {
-    row.change.textContent = "new";
-    row.change.classList.add("up");
-  } else if (isChanged) {
-    row.ghost.style.left = `${Math.min(100, (100 * Math.max(0, before)) / scale)}%`;
-    const amount = isProbability ? Math.max(1, Math.round(100 * Math.abs(by))) : Math.abs(by).toPrecision(2);
-    row.change.textContent = `${by > 0 ? "▲" : "▼"} ${amount}`;
-    row.change.classList.add(by > 0 ? "up" : "down");
-  }
+  row.change.className = `change ${direction}`;
+  row.change.textContent = before === "new" ? "new" : "";
+  if (!isChanged) return;
+  row.ghost.style.left = place(before, scale);
+  const amount = isProbability ? Math.max(1, Math.round(100 * Math.abs(by))) : Number(Math.abs(by).toPrecision(2));
+  row.change.textContent = `${by > 0 ? "▲" : "▼"} ${amount}`;
 }
 
 function showWords(place, words) {

@@ -110,8 +110,8 @@ export class VersionsView {
 
 function cell(name, costs, beside) {
   const value = costs?.[name]?.mean;
-  if (typeof value !== "number") return make("td", { class: "number", text: "–" });
-  const made = make("td", { class: "number", text: value.toFixed(3) });
+  if (typeof value !== "number") return make("td", { class: "number", "data-name": COSTS[name].short, text: "–" });
+  const made = make("td", { class: "number", "data-name": COSTS[name].short, text: value.toFixed(3) });
   const other = beside?.[name]?.mean;
   const difference = typeof other === "number" ? value - other : 0;
   if (Math.abs(difference) >= LEAST_DIFFERENCE) {

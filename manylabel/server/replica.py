@@ -20,13 +20,13 @@ from manylabel.server.errors import (
     UnknownVersion,
 )
 from manylabel.server.events import Appended, Draft, Event, Remembered
-from manylabel.server.follower import Tagged
 from manylabel.server.following import Following, Published
 from manylabel.server.items import FeedbackIn, Item, check_labels
 from manylabel.server.jobs import Job
 from manylabel.server.label_index import LabelIndex
 from manylabel.server.log import Log
 from manylabel.server.memory import Memory
+from manylabel.server.models import Tagged, Wish
 from manylabel.server.settings import Settings
 from manylabel.server.store import Store
 from manylabel.server.subscription import Subscription, Update
@@ -152,7 +152,7 @@ class Replica:
         What is remembered can be named by its id when feedback comes.
         """
         now = self._published()
-        labels = now.model.tag_many(items, k, allow=allow, deny=deny, proba=proba)
+        labels = now.model.tag_many(items, Wish(k, allow, deny, proba))
         ids = [uuid.uuid4().hex for _ in items]
         if not proba:
             self._drift.add([row[0][1] for row in labels if row])
@@ -197,8 +197,7 @@ class Replica:
         found = self._parts.log.read(sequence - 1, 1)
         if not found or found[0][:3] != (sequence, self.name, events.FEEDBACK):
             raise UnknownSequence(sequence, "that of a feedback of this model")
-        body = {"sequence": sequence, "who": who}
-        return self._submit(events.RETRACT, body, f"retract {sequence}")
+        return self._submit(events.RETRACT, {"sequence": sequence, "who": who})
 
     def activate(self, version: str, who: str) -> "Future[Appended]":
         """Serve another version, with the feedback that it does not contain yet."""
@@ -247,7 +246,7 @@ class Replica:
     def figures(self) -> dict[str, Any]:
         """Return running costs, drift, label counts, unknown labels, queue length."""
         counts = self._following.label_counts
-        known = set(self._published().model.tagger.label_names_)
+        known = set(self._published().model.label_names)
         return {
             "costs": self._following.costs.to_dict(),
             "drift": self._drift.index(),
@@ -314,8 +313,8 @@ class Replica:
         if found is not None and found.model == self.name:
             return found.item
         # It may have been forgotten since the same request came first.
-        event = self._parts.log.find(self.name, key) if key else None
-        if event is None or event.body.get("prediction") != name:
+        event = key and self._parts.log.find(self.name, events.FEEDBACK, key)
+        if not event or event.body.get("prediction") != name:
             raise UnknownPrediction(name)
         item: Item = event.body["item"]
         return item
@@ -367,7 +366,7 @@ class Replica:
         found = self._following.published
         if found is None:
             return
-        names = found.model.tagger.label_names_
+        names = found.model.label_names
         if len(names) != self._index.n_names:
             self._index = LabelIndex(list(names))
         with self._news:

@@ -5,6 +5,7 @@ import { button, byId, make } from "./dom.js";
 
 const MOST_FOR = 5; // words of a row
 const MOST_AGAINST = 3;
+const LEAST_WEIGHT = 0.1; // of a word, as a share of the greatest that is shown
 const LEAST_CHANGE = 0.005; // of a bar, to be worth a word
 
 const VERDICTS = {
@@ -25,6 +26,8 @@ export class Rows {
   /** Show entries `{label, score, before, verdict, words}` in their order. */
   show(entries, isProbability) {
     const focused = document.activeElement?.closest?.("#rows .row");
+    const weights = entries.flatMap(({ words }) => (words ?? []).map(({ weight }) => Math.abs(weight)));
+    const least = LEAST_WEIGHT * weights.reduce((most, weight) => Math.max(most, weight), 0);
     const scale = isProbability ? { least: 0, span: 1 } : span(entries);
     const known = this.rows;
     this.rows = new Map();
@@ -32,6 +35,7 @@ export class Rows {
       const row = known.get(entry.label) ?? this.build(entry.label);
       this.rows.set(entry.label, row);
       update(row, entry, scale, isProbability);
+      showWords(row.words, (entry.words ?? []).filter(({ weight }) => Math.abs(weight) >= least));
       return row.item;
     });
     this.list.replaceChildren(...items);
@@ -119,7 +123,7 @@ function place(score, { least, span }) {
   return `${Math.min(100, Math.max(0, (100 * (score - least)) / span))}%`;
 }
 
-function update(row, { label, score, before, verdict, words }, scale, isProbability) {
+function update(row, { label, score, before, verdict }, scale, isProbability) {
   row.fill.style.width = score === null ? "0" : place(score, scale);
   row.score.textContent = score === null ? "–" : format(score, isProbability);
   row.item.className = verdict ?? "";
@@ -127,7 +131,6 @@ function update(row, { label, score, before, verdict, words }, scale, isProbabil
     each.setAttribute("aria-pressed", String(name === verdict));
   }
   showChange(row, score, before, scale, isProbability);
-  showWords(row.words, words);
   const said = [label, row.score.textContent, row.change.textContent, verdict];
   row.group.setAttribute("aria-label", said.filter(Boolean).join(", "));
 }
@@ -146,7 +149,7 @@ function showChange(row, score, before, scale, isProbability) {
 }
 
 function showWords(place, words) {
-  const strongest = (sign, most) => (words ?? []).filter(({ weight }) => sign * weight > 0).slice(0, most);
+  const strongest = (sign, most) => words.filter(({ weight }) => sign * weight > 0).slice(0, most);
   const chips = [
     ...strongest(1, MOST_FOR).map(({ word }) => chip("for", "+", "for", word)),
     ...strongest(-1, MOST_AGAINST).map(({ word }) => chip("against", "−", "against", word)),

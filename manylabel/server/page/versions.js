@@ -5,6 +5,7 @@ import { button, byId, make, shorten } from "./dom.js";
 import { COSTS } from "./figures.js";
 import { corrections, dropAfter, dropCorrection } from "./history.js";
 import { confirm, report } from "./notices.js";
+import { startRetraining } from "./retrain.js";
 
 const LEAST_DIFFERENCE = 0.0005; // that is shown
 
@@ -12,6 +13,7 @@ export class VersionsView {
   /** `changed(sequence)` is called after an event that changes what the model says. */
   constructor(model, changed) {
     Object.assign(this, { model, changed });
+    startRetraining(model, () => this.refresh());
     byId("rollback").addEventListener("submit", (event) => {
       event.preventDefault();
       this.rollBack(byId("rollback-to").valueAsNumber);
@@ -60,7 +62,7 @@ export class VersionsView {
             "span",
             { class: "act" },
             button("Take back", () => this.retract(sequence), { "aria-label": `Take back event ${sequence}` }),
-            button("Roll back to before", () => this.rollBack(sequence - 1), { "aria-label": `Roll back to before event ${sequence}` }),
+            button("Roll back", () => this.rollBack(sequence - 1), { "aria-label": `Roll back to before event ${sequence}` }),
           ),
         ),
       ),

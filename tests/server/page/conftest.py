@@ -32,7 +32,7 @@ MARKUP = [
     "<script>window.broken = 1</script>",
     "<img src=x onerror='window.broken = 1'>",
     "javascript:window.broken=1",
-    "\"><svg onload=window.broken=1>",
+    '"><svg onload=window.broken=1>',
     "__proto__",
     "{{7*7}} &lt;b&gt;",
 ]

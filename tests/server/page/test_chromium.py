@@ -98,7 +98,9 @@ def test_a_correction_can_be_undone(visit, shared, model):
     assert scores(page) != before
     page.get_by_role("button", name="Undo").click()
     page.wait_for_selector("#outcome", state="hidden")
-    page.wait_for_function("document.querySelector('#spoken').textContent.match(/back/)")
+    page.wait_for_function(
+        "() => document.querySelector('#spoken').textContent.match(/back/)"
+    )
     assert scores(page) == before
 
 
@@ -135,7 +137,9 @@ def test_curves_and_counts_follow_the_corrections(visit, server):
         submit(page)
     page.click("#to-figures")
     page.wait_for_selector("#costs figure")
-    page.wait_for_function("document.querySelector('#frequencies .score')?.textContent === '3'")
+    page.wait_for_function(
+        "() => document.querySelector('#frequencies .score')?.textContent === '3'"
+    )
     points = page.get_attribute("#costs polyline.recent", "points").split()
     assert len(points) == 3
     named = page.get_by_role("img", name=re.compile("after 3 corrections"))
@@ -160,7 +164,7 @@ def test_a_label_is_found_among_100000_without_lag(visit, many):
         page.fill("#add", "")
         page.evaluate("window.waits.length = 0")
         page.fill("#add", typed)
-        page.wait_for_function("window.waits.length > 0")
+        page.wait_for_function("() => window.waits.length > 0")
         (wait, *_) = page.evaluate("window.waits")
         print(f"{typed!r}: {wait:.0f} ms")
         assert wait < 400  # of which 60 are the pause after a key
@@ -260,11 +264,15 @@ def test_what_was_typed_and_said_outlives_a_restart_of_the_server(visit, server)
     server.kill()
     page.wait_for_selector("#connection.offline")
     page.click("#submit")
-    page.wait_for_function("document.querySelector('#submit').textContent === 'Sending…'")
+    page.wait_for_function(
+        "() => document.querySelector('#submit').textContent === 'Sending…'"
+    )
     page.fill("#text", "an apple pie!")
     server.start()
     page.wait_for_selector("#connection.online")
-    page.wait_for_function("document.querySelector('#submit').textContent !== 'Sending…'")
+    page.wait_for_function(
+        "() => document.querySelector('#submit').textContent !== 'Sending…'"
+    )
     assert page.input_value("#text") == "an apple pie!"
     page.click("#to-versions")
     assert page.locator("#history li").count() == 1

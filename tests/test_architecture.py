@@ -16,7 +16,7 @@ import manylabel
 ROOT = Path(manylabel.__file__).parent
 LAYERS = [  # lowest first; names on one line are siblings and do not import each other
     {"_escapes"},
-    {"_docstrings", "_kernels", "_typing", "_version", "exceptions"},
+    {"_docstrings", "_kernels", "_typing", "_version", "exceptions", "learners"},
     {"_validation", "explanation", "lists", "parallel", "persistence", "sharing"},
     {"losses", "propensity", "solvers"},
     {"base", "metrics", "data"},
@@ -31,7 +31,9 @@ HEIGHT = {name: h for h, layer in enumerate(LAYERS) for name in layer}
 ONLY_IN = {
     "numba": {"_kernels"},
     "fastapi": {"server"},
+    "psycopg": {"server"},
     "pydantic": {"server"},
+    "sqlite3": {"server"},
     "starlette": {"server"},
     "uvicorn": {"server"},
     "typer": {"cli"},

@@ -5,12 +5,11 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import Header, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from manylabel.server import handlers
 from manylabel.server.errors import UnknownSequence
-from manylabel.server.limits import NotJson, TookTooLong
+from manylabel.server.limits import Invalid, NotJson, TookTooLong
 from manylabel.server.replica import Replica
 from manylabel.server.schemas import (
     MOST_ITEMS,
@@ -219,7 +218,8 @@ def parse_list(body: bytes) -> list[FeedbackRequest]:
         raise _invalid(error) from None
 
 
-def _invalid(error: ValidationError) -> RequestValidationError:
-    return RequestValidationError(
+def _invalid(error: ValidationError) -> Invalid:
+    # What was sent is not repeated: it may be long.
+    return Invalid(
         error.errors(include_url=False, include_context=False, include_input=False)
     )

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from manylabel import persistence
 from manylabel.server.errors import BadItem
-from manylabel.server.items import Feedback, as_rows
-from manylabel.server.models import CorrectedModel, Model, OnlineModel
+from manylabel.server.items import Feedback, Item, as_rows
+from manylabel.server.models import CorrectedModel, Model, OnlineModel, Verdict
 from manylabel.text import Corrected, Tagger
 
 logger = logging.getLogger(__name__)
@@ -22,6 +22,8 @@ class Follower(Protocol):
     """
 
     def learn(self, given: Sequence[Feedback]) -> None: ...  # noqa: D102
+
+    def judge(self, item: Item) -> Verdict: ...  # noqa: D102
 
     def freeze(self) -> Model: ...  # noqa: D102
 
@@ -73,6 +75,10 @@ class CorrectedFollower:
                 [each.complete for each in run],
             )
 
+    def judge(self, item: Item) -> Verdict:
+        """Return what the model now says of an item."""
+        return CorrectedModel(self._corrected).judge(item)
+
     def freeze(self) -> CorrectedModel:
         """Return what was learnt, for readers."""
         self._is_frozen = True
@@ -110,6 +116,10 @@ class OnlineFollower:
             rows = as_rows(self._tagger, [each.item for each in run])
             self._tagger.partial_fit(rows, [self._labels(each) for each in run])
 
+    def judge(self, item: Item) -> Verdict:
+        """Return what the model now says of an item."""
+        return OnlineModel(self._tagger).judge(item)
+
     def freeze(self) -> OnlineModel:
         """Return what was learnt, for readers."""
         self._is_frozen = True
@@ -142,7 +152,7 @@ class OnlineFollower:
     def _labels(self, each: Feedback) -> list[str]:
         labels = dict.fromkeys(each.accepted)
         if self._must_fill(each):
-            given = OnlineModel(self._tagger).judge(each.item).given
+            given = self.judge(each.item).given
             labels |= dict.fromkeys(n for n in given if n not in each.rejected)
         if self._grows:
             return list(labels)

@@ -15,12 +15,11 @@ from manylabel.server.log import Log
 from manylabel.server.memory import Memory
 from manylabel.server.replica import Parts, Replica
 from manylabel.server.settings import Settings
-from manylabel.server.store import Store
+from manylabel.server.store import SEQUENCE, Store
 from manylabel.server.writer import GroupWriter
 from manylabel.text import Corrected
 
 PATIENCE = 1.0  # seconds between looks at whether to stop
-SEQUENCE = "log_sequence"  # in the provenance: what a retrained model contains
 FOLDER = "folder"  # who logs what was found in a folder
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ import { draw, make } from "./dom.js";
 
 const WIDTH = 320;
 const HEIGHT = 110;
-const EDGE = { top: 8, right: 6, bottom: 18, left: 6 };
+const EDGE = { top: 8, right: 6, bottom: 18, left: 26 };
 
 /**
  * Return a curve of points `{at, mean, recent}`: what is recent strong, the mean thin.
@@ -20,13 +20,15 @@ export function curve(points, name) {
   const x = (at) => EDGE.left + ((at - first) / Math.max(1, last - first)) * (WIDTH - EDGE.left - EDGE.right);
   const y = (value) => HEIGHT - EDGE.bottom - (value / top) * (HEIGHT - EDGE.top - EDGE.bottom);
   for (const value of [0, top / 2, top]) {
-    drawing.append(draw("line", { class: "grid", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y(value), y2: y(value) }));
+    drawing.append(
+      draw("line", { class: "grid", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y(value), y2: y(value) }),
+      draw("text", { class: "axis end", x: EDGE.left - 6, y: y(value) + 4, text: String(value) }),
+    );
   }
   for (const which of ["mean", "recent"]) drawing.append(line(points, which, x, y));
   const dot = points.at(-1);
   drawing.append(
     draw("circle", { class: "dot", cx: x(dot.at), cy: y(dot.recent), r: 3.5 }),
-    draw("text", { class: "axis", x: EDGE.left, y: EDGE.top + 10, text: String(top) }),
     draw("text", { class: "axis", x: EDGE.left, y: HEIGHT - 4, text: `event ${first}` }),
     draw("text", { class: "axis end", x: WIDTH - EDGE.right, y: HEIGHT - 4, text: String(last) }),
   );

@@ -18,7 +18,7 @@ const SHOWN = {
 /** The draft; change it by `change` only. */
 export const draft = {
   text: "", // as typed
-  sent: null, // {model, key, body, text}: given to the server, not yet acknowledged
+  sent: null, // {model, key, text, about, verdicts}: sent, not yet acknowledged
   ...SHOWN,
   ...recall("draft", {}),
 };
@@ -53,7 +53,7 @@ export function said(verdict) {
   return draft.verdicts.filter(([, its]) => its === verdict).map(([label]) => label);
 }
 
-/** Return whether something was said that no log has yet. */
+/** Return whether something was said that was not submitted. */
 export function isUnsaved() {
-  return draft.learnt === null && (draft.complete || draft.verdicts.length > 0);
+  return !draft.sent && draft.learnt === null && (draft.complete || draft.verdicts.length > 0);
 }

@@ -6,6 +6,7 @@ import { byId, make } from "./dom.js";
 import { report } from "./notices.js";
 import { keep, recall } from "./session.js";
 
+const PAUSE = 500; // milliseconds between two looks at the figures
 const MOST_POINTS = 1000; // of a curve that is kept
 const MOST_LABELS = 15;
 const LITTLE_DRIFT = 0.1; // of the population stability index, as is usual
@@ -13,8 +14,8 @@ const MUCH_DRIFT = 0.25;
 
 /** The costs in words; whether more is better. */
 export const COSTS = {
-  "P@1": { title: "Precision of the best label", short: "P@1", better: 1 },
-  "P@5": { title: "Precision of the best five", short: "P@5", better: 1 },
+  "P@1": { title: "Precision at 1", short: "P@1", better: 1 },
+  "P@5": { title: "Precision at 5", short: "P@5", better: 1 },
   f1: { title: "F1 loss", short: "F1 loss", better: -1 },
   hamming: { title: "Hamming loss", short: "Hamming loss", better: -1 },
 };
@@ -22,48 +23,57 @@ export const COSTS = {
 export class FiguresView {
   constructor(model) {
     this.model = model;
+    // A stream takes one of the few connections that a browser allows to a server.
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) this.stop();
+      else if (model()) this.start();
+    });
   }
 
   /** Show the model that was chosen and follow its events. */
   start() {
-    this.following?.abort();
+    this.stop();
+    this.points = recall(`points.${this.model()}`, []);
     const { signal } = (this.following = new AbortController());
     this.refresh();
     follow(of(this.model(), "events"), (event) => this.take(event), signal).catch(() => {});
   }
 
+  stop() {
+    this.following?.abort();
+    this.asking?.abort();
+    clearTimeout(this.timer);
+    this.timer = null;
+  }
+
   async refresh() {
-    const model = this.model();
+    this.asking?.abort();
+    const { signal } = (this.asking = new AbortController());
     try {
-      const figures = await get(of(model, "figures"));
-      if (model !== this.model()) return;
-      this.figures = figures;
-      this.note(figures);
+      this.figures = await get(of(this.model(), "figures"), { signal });
+      this.note(this.figures);
+      keep(`points.${this.model()}`, this.points);
       this.render();
     } catch (error) {
-      report(error, () => this.refresh());
+      if (error.name !== "AbortError") report(error, () => this.refresh());
     }
   }
 
-  /** Take an event: the curves grow at once, the rest is asked for when it calms down. */
+  /** Take an event: the curves grow at once, all is shown a moment later. */
   take(event) {
     this.note(event);
-    this.renderCosts();
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.refresh(), 500);
+    this.timer ??= setTimeout(() => {
+      this.timer = null;
+      this.refresh();
+    }, PAUSE);
   }
 
   /** Add a point to the curves, if something was judged since the last. */
   note({ applied, costs }) {
-    const count = Math.max(0, ...Object.values(costs ?? {}).map((each) => each.count));
-    const points = this.points();
-    if (!count || points.at(-1)?.count === count) return;
-    const kept = points.filter((point) => point.count < count && point.applied < applied);
-    keep(`points.${this.model()}`, thin([...kept, { applied, count, costs }]));
-  }
-
-  points() {
-    return recall(`points.${this.model()}`, []);
+    const count = Math.max(0, ...Object.values(costs).map((each) => each.count));
+    if (!count || this.points.at(-1)?.count === count) return;
+    const kept = this.points.filter((point) => point.count < count && point.applied < applied);
+    this.points = thin([...kept, { applied, count, costs }]);
   }
 
   render() {
@@ -73,7 +83,7 @@ export class FiguresView {
   }
 
   renderCosts() {
-    const points = this.points();
+    const { points } = this;
     const charts = Object.entries(COSTS).map(([name, { title, better }]) => {
       const own = points
         .filter(({ costs }) => costs[name]?.count)
@@ -105,11 +115,11 @@ export class FiguresView {
   renderDrift() {
     const { drift } = this.figures;
     byId("drift").replaceChildren(...describeDrift(drift));
-    const facts = { "Event learnt": this.figures.applied, "Event recorded": this.figures.acknowledged };
-    facts["Labels that the model does not know"] = this.figures.unknown_labels?.length;
-    const known = Object.entries(facts).filter(([, value]) => Number.isFinite(value));
+    const { applied, acknowledged, unknown_labels: unknown, trouble } = this.figures;
+    const facts = { "Event learnt": applied, "Event recorded": acknowledged, "Labels that the model does not know": unknown.length };
+    if (trouble) facts[trouble] = "";
     byId("facts").replaceChildren(
-      ...known.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value.toLocaleString("en") })]),
+      ...Object.entries(facts).flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value.toLocaleString("en") })]),
     );
   }
 }

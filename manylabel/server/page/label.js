@@ -1,26 +1,23 @@
 // The view in which texts are labelled: suggest, decide, submit, and see what changed.
 
-import { Problem, get, of, post, remove } from "./api.js";
+import { of, post, remove } from "./api.js";
 import { Combobox } from "./combobox.js";
 import { button, byId, count, say } from "./dom.js";
 import { change, draft, forgetLabels, isUnsaved, said, toggle, verdictOf } from "./draft.js";
 import { addCorrection, dropCorrection } from "./history.js";
 import { confirm, forgive, report } from "./notices.js";
-import { showQueue } from "./queue.js";
+import { Predictions } from "./predictions.js";
+import { Queue } from "./queue.js";
 import { Rows } from "./rows.js";
-
-const DEPTH = 8; // labels that are suggested
-const MOST_SEEN = 200; // texts whose last prediction is remembered, to show changes
 
 export class LabelView {
   /** `model()` names the model that is chosen. */
   constructor(model) {
     this.model = model;
-    this.seen = new Map(); // model and text -> [label, score] of the last prediction
-    this.scoresOnly = new Set(); // models that have no probabilities
+    this.predictions = new Predictions(model);
     this.rows = new Rows((label, verdict) => this.decide(label, verdict));
     this.words = new Map(); // label -> words for and against it, of the text shown
-    this.queue = [];
+    this.queue = new Queue(model, (text, id) => this.open(text, id), () => draft.asked);
     new Combobox(model, (label) => this.add(label), report);
     this.listen();
   }
@@ -50,18 +47,22 @@ export class LabelView {
 
   /** Show the model that was chosen: what was typed stays. */
   async start({ isNew }) {
+    this.asking?.abort();
+    this.explaining?.abort();
     this.words.clear();
     if (isNew) forgetLabels();
+    else if (draft.asked !== null) this.predictions.note(draft.asked, { id: draft.prediction, labels: draft.labels });
     this.render();
-    this.refreshQueue();
-    if (draft.sent?.model === this.model()) await this.send();
-    else if (draft.text.trim() && (isNew || draft.asked === null)) await this.suggest();
+    this.queue.refresh();
+    if (draft.sent && !this.isSending) this.send();
+    if (draft.text.trim() && draft.asked === null) await this.suggest();
     else if (draft.asked !== null) this.explain();
   }
 
   /** Take another text, unless what was said of this one would be lost. */
-  async open(text) {
+  async open(text, prediction = null) {
     if (!(await mayLeave())) return;
+    if (prediction && !this.predictions.known(text)) this.predictions.note(text, { id: prediction });
     byId("text").value = text;
     change({ text });
     forgetLabels();
@@ -70,10 +71,10 @@ export class LabelView {
     else byId("text").focus();
   }
 
-  /** Open the first text of the queue that is not the one at hand. */
+  /** Open the first text of the queue, or make room for another. */
   async openNext() {
-    const next = this.queue.find(({ text }) => text !== draft.text);
-    await this.open(next?.text ?? "");
+    const { text, prediction } = this.queue.next() ?? { text: "" };
+    await this.open(text, prediction);
   }
 
   async suggest({ after, then } = {}) {
@@ -84,44 +85,20 @@ export class LabelView {
     const asking = (this.asking = new AbortController());
     this.setBusy(true);
     try {
-      const answer = await this.predict(text, after, asking.signal);
+      const found = await this.predictions.ask(text, after, asking.signal);
       if (draft.asked !== text) forgetLabels();
-      this.take(text, answer);
+      change(found);
       forgive();
       this.render();
       then?.();
       if (after === undefined) say(`${count(draft.labels.length, "label")} suggested.`);
       this.explain();
-      if (after === undefined) this.refreshQueue();
+      this.queue.refresh();
     } catch (error) {
       if (error.name !== "AbortError") report(error, () => this.suggest({ after, then }));
     } finally {
       if (this.asking === asking) this.setBusy(false);
     }
-  }
-
-  /** Return a prediction, by scores where the model has no probabilities. */
-  async predict(text, after, signal) {
-    const model = this.model();
-    const path = of(model, after === undefined ? "predict" : `predict?after=${after}`);
-    const proba = !this.scoresOnly.has(model);
-    const body = { items: [{ text }], k: DEPTH, proba };
-    try {
-      return { ...(await post(path, body, { signal })), proba };
-    } catch (error) {
-      if (!(proba && error instanceof Problem && /\bproba\b/.test(error.message))) throw error;
-      this.scoresOnly.add(model);
-      return this.predict(text, after, signal);
-    }
-  }
-
-  take(text, { model, predictions: [{ id, labels }], proba }) {
-    const name = JSON.stringify([model, text]);
-    const before = this.seen.get(name) ?? null;
-    this.seen.delete(name); // so that the oldest stands first
-    this.seen.set(name, labels.map(({ label, score }) => [label, score]));
-    if (this.seen.size > MOST_SEEN) this.seen.delete(this.seen.keys().next().value);
-    change({ asked: text, prediction: id, labels, before, isProbability: proba });
   }
 
   async explain() {
@@ -160,51 +137,56 @@ export class LabelView {
       this.summarise("Accept or reject a label first, or say that there are none.");
       return;
     }
-    const body = { accepted: said("accepted"), rejected: said("rejected"), complete: draft.complete };
     const about = draft.prediction ? { prediction_id: draft.prediction } : { item: { text: draft.asked } };
-    const sent = { model: this.model(), key: newKey(), text: draft.asked, body: { ...about, ...body } };
-    change({ sent });
+    change({ sent: { model: this.model(), key: newKey(), text: draft.asked, about, verdicts: verdicts() } });
     await this.send();
   }
 
   /** Send what was said until it is acknowledged, always under the same key. */
   async send() {
     const { sent } = draft;
+    this.isSending = true;
     this.render();
     try {
       const { sequence } = await this.deliver(sent);
-      const { accepted, rejected, complete } = sent.body;
-      addCorrection({ model: sent.model, sequence, text: sent.text, accepted, rejected, complete });
+      addCorrection({ model: sent.model, sequence, text: sent.text, ...sent.verdicts });
       change({ sent: null });
-      if (sent.model === this.model() && sent.text === draft.asked) {
-        change({ learnt: sequence });
-        if (draft.text === draft.asked) await this.suggest({ after: sequence });
-        say(`Learnt as event ${sequence}.`);
-      }
-      this.refreshQueue();
+      await this.showLearnt(sent, sequence);
+      this.queue.settle(sent.text);
+      this.queue.refresh();
     } catch (error) {
       change({ sent: null });
       report(error, () => this.submit());
     }
+    this.isSending = false;
     this.render();
   }
 
-  async deliver({ model, key, body, text }) {
+  /** Show what a correction has changed, if its text is still at hand. */
+  async showLearnt({ model, text, verdicts: learnt }, sequence) {
+    const isShown = model === this.model() && text === draft.asked && text === draft.text;
+    if (!isShown) return;
+    // What was said while it was on its way is still to be submitted.
+    if (JSON.stringify(learnt) === JSON.stringify(verdicts())) change({ learnt: sequence });
+    await this.suggest({ after: sequence });
+    say(`Learnt as event ${sequence}.`);
+  }
+
+  async deliver({ model, key, text, about, verdicts: body }) {
     const path = of(model, "feedback");
     try {
-      return await post(path, body, { key });
+      return await post(path, { ...about, ...body }, { key });
     } catch (error) {
       if (error.title !== "Unknown prediction") throw error;
       // The server remembers predictions for a while only; the text is still here.
-      const { prediction_id: _, ...rest } = body;
-      return post(path, { item: { text }, ...rest }, { key });
+      return post(path, { item: { text }, ...body }, { key });
     }
   }
 
   async undo() {
     const { learnt } = draft;
     try {
-      const { sequence } = await remove(of(this.model(), `feedback/${learnt}`), { again: false });
+      const { sequence } = await remove(of(this.model(), `feedback/${learnt}`));
       dropCorrection(this.model(), learnt);
       change({ learnt: null });
       await this.suggest({ after: sequence });
@@ -219,17 +201,6 @@ export class LabelView {
     change({ learnt: null });
     if (draft.asked !== null && draft.asked === draft.text) await this.suggest({ after });
     this.render();
-  }
-
-  async refreshQueue() {
-    try {
-      const model = this.model();
-      const { items } = await get(of(model, "queue?limit=8"));
-      if (model !== this.model()) return;
-      this.queue = showQueue(items, (text) => this.open(text));
-    } catch (error) {
-      report(error, () => this.refreshQueue());
-    }
   }
 
   setBusy(isBusy) {
@@ -295,6 +266,11 @@ async function mayLeave() {
     text: "What you said of its labels has not been submitted.",
     yes: "Leave it",
   });
+}
+
+/** Return what was said of the labels shown, as feedback has it. */
+function verdicts() {
+  return { accepted: said("accepted"), rejected: said("rejected"), complete: draft.complete };
 }
 
 /** Return a key that no other feedback has; randomUUID is for secure pages only. */

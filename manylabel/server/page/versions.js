@@ -43,9 +43,20 @@ export class VersionsView {
   row(each, current, names) {
     const isActive = each.version === current?.version;
     const title = make("th", { scope: "row" }, make("code", { text: each.version }), make("span", { class: "quiet", text: describe(each) }));
-    const cells = names.map((name) => cell(name, each.costs, isActive ? null : current?.costs));
-    const act = isActive ? make("span", { class: "badge", text: "active" }) : button("Activate", () => this.activate(each.version));
-    return make("tr", { class: isActive ? "active" : null }, title, ...cells, make("td", { class: "act" }, act));
+    const cells = names.map((name) => cell(name, each.costs, each.served));
+    const acts = isActive ? [make("span", { class: "badge", text: "active" })] : this.acts(each);
+    return make("tr", {}, title, ...cells, make("td", { class: "act" }, ...acts));
+  }
+
+  /** Return what can be done with a version that is not active, if its folder is there. */
+  acts({ version, scored_since: since, is_there: isThere }) {
+    if (!isThere) return [];
+    const isOn = since !== null;
+    const compare = () => this.act(() => post(of(this.model(), "shadow"), { version, is_on: !isOn }, { again: false }));
+    return [
+      button(isOn ? "Stop comparing" : "Compare", compare, { "aria-label": `${isOn ? "Stop comparing" : "Compare"} ${version}`, title: "Score it on each correction to come" }),
+      button("Activate", () => this.activate(version), { "aria-label": `Activate ${version}` }),
+    ];
   }
 
   renderHistory() {
@@ -92,7 +103,7 @@ export class VersionsView {
   }
 
   async retract(sequence) {
-    const done = await this.act(() => remove(of(this.model(), `feedback/${sequence}`), { again: false }));
+    const done = await this.act(() => remove(of(this.model(), `feedback/${sequence}`)));
     if (done) dropCorrection(this.model(), sequence);
     this.renderHistory();
   }
@@ -124,9 +135,10 @@ function cell(name, costs, beside) {
   return made;
 }
 
-function describe({ about, contains, sequence, at }) {
-  const words = typeof about === "string" ? about : Object.values(about ?? {}).filter((it) => typeof it === "string").join(", ");
-  const parts = [words, at?.slice(0, 10), `contains events up to ${contains ?? sequence ?? 0}`];
+function describe({ about, at, contains, scored_since: since }) {
+  const parts = [about, at.slice(0, 10)];
+  if (contains) parts.push(`contains event ${contains}`);
+  if (since !== null) parts.push(`compared since event ${since}`);
   return parts.filter(Boolean).join(" · ");
 }
 

@@ -17,6 +17,7 @@ from manylabel.server.schemas import (
     ExplainRequest,
     FeedbackRequest,
     PredictRequest,
+    QueueRequest,
 )
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
@@ -144,6 +145,16 @@ class Tagging:
         """Return items that it would help most to label next."""
         replica = self._replica(request, "read", model)
         content = await run_in_threadpool(handlers.queue, replica, limit)
+        return Response(content, media_type=JSON)
+
+    async def choose(
+        self, request: Request, model: Model, asked: QueueRequest
+    ) -> Response:
+        """Return those of some items that it would help most to label next."""
+        replica = self._replica(request, "read", model)
+        content = await run_in_threadpool(
+            handlers.queue, replica, asked.limit, asked.items
+        )
         return Response(content, media_type=JSON)
 
     async def figures(self, request: Request, model: Model) -> Response:

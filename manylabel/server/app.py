@@ -77,6 +77,7 @@ TAGGING = (
     Route("POST", f"{MODEL}/explain", "explain", schemas.ExplainResponse),
     Route("GET", f"{MODEL}/labels", "labels", schemas.LabelsResponse),
     Route("GET", f"{MODEL}/queue", "queue", schemas.QueueResponse),
+    Route("POST", f"{MODEL}/queue", "choose", schemas.QueueResponse),
     Route("GET", f"{MODEL}/figures", "figures", schemas.Facts),
     Route("GET", MODEL, "card", schemas.Facts),
     Route("GET", "/v1/models", "models", schemas.ModelsResponse),

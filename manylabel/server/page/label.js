@@ -196,9 +196,9 @@ export class LabelView {
     }
   }
 
-  /** Ask again after an event that changed the model. */
+  /** Ask again after an event that changed the model; what it was taught is done with. */
   async relearn(after) {
-    change({ learnt: null });
+    if (draft.learnt !== null) change({ learnt: null, verdicts: [], complete: false });
     if (draft.asked !== null && draft.asked === draft.text) await this.suggest({ after });
     this.render();
   }

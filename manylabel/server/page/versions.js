@@ -7,6 +7,8 @@ import { corrections, dropAfter, dropCorrection } from "./history.js";
 import { confirm, report } from "./notices.js";
 import { startRetraining } from "./retrain.js";
 
+const PAUSE = 500; // milliseconds between looks at a version that is being loaded
+const LOOKS = 40;
 const LEAST_DIFFERENCE = 0.0005; // that is shown
 
 export class VersionsView {
@@ -32,16 +34,16 @@ export class VersionsView {
   }
 
   renderVersions(active, versions) {
-    const current = versions.find(({ version }) => version === active);
+    this.versions = versions;
     const names = Object.keys(COSTS).filter((name) => versions.some(({ costs }) => costs?.[name]?.count));
     const costs = names.map((name) => make("th", { scope: "col", class: "number", text: COSTS[name].short }));
     const head = [make("th", { scope: "col", text: "Version" }), ...costs, make("th", { scope: "col" }, make("span", { class: "unseen", text: "Action" }))];
-    const rows = versions.map((each) => this.row(each, current, names));
+    const rows = versions.map((each) => this.row(each, active, names));
     byId("versions").replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
   }
 
-  row(each, current, names) {
-    const isActive = each.version === current?.version;
+  row(each, active, names) {
+    const isActive = each.version === active;
     const title = make("th", { scope: "row" }, make("code", { text: each.version }), make("span", { class: "quiet", text: describe(each) }));
     const cells = names.map((name) => cell(name, each.costs, each.served));
     const acts = isActive ? [make("span", { class: "badge", text: "active" })] : this.acts(each);
@@ -52,9 +54,9 @@ export class VersionsView {
   acts({ version, scored_since: since, is_there: isThere }) {
     if (!isThere) return [];
     const isOn = since !== null;
-    const compare = () => this.act(() => post(of(this.model(), "shadow"), { version, is_on: !isOn }, { again: false }));
+    const word = isOn ? "Stop comparing" : "Compare";
     return [
-      button(isOn ? "Stop comparing" : "Compare", compare, { "aria-label": `${isOn ? "Stop comparing" : "Compare"} ${version}`, title: "Score it on each correction to come" }),
+      button(word, () => this.compare(version, !isOn), { "aria-label": `${word} ${version}`, title: "Score it on each correction to come" }),
       button("Activate", () => this.activate(version), { "aria-label": `Activate ${version}` }),
     ];
   }
@@ -78,6 +80,17 @@ export class VersionsView {
         ),
       ),
     );
+  }
+
+  /** Score a version on each correction to come, or stop that. */
+  async compare(version, isOn) {
+    await this.act(() => post(of(this.model(), "shadow"), { version, is_on: isOn }, { again: false }));
+    for (let look = 0; look < LOOKS; look++) {
+      const found = this.versions.find((each) => each.version === version);
+      if (!found || (found.scored_since !== null) === isOn) return;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE)); // while it is loaded
+      await this.refresh();
+    }
   }
 
   async activate(version) {

@@ -25,7 +25,7 @@ ARGUMENTS = (
     "--no-sandbox --disable-gpu --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
-PATIENCE = 120  # seconds: the first call of a kernel compiles it
+PATIENCE = 60  # seconds: the first call of a kernel compiles it
 READY = PATIENCE * 1000  # the same in milliseconds, as the browser counts
 N_MANY = 100_000
 MARKUP = [

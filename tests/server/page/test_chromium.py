@@ -7,6 +7,8 @@ import urllib.request
 
 import pytest
 
+import manylabel as ml
+
 pytestmark = pytest.mark.slow
 each_kind = pytest.mark.parametrize("model", ["batch", "online"])
 
@@ -366,3 +368,66 @@ def test_nothing_is_asked_of_anybody_but_the_server(visit, shared):
     ask(page, "white wine")
     assert asked
     assert all(url.startswith(shared.url) for url in asked)
+
+
+def test_texts_that_were_not_corrected_wait_in_the_queue(visit, server):
+    page = visit(server.url, model="batch")
+    ask(page, "a jar of plums")
+    ask(page, "a jar of pears")
+    waiting = page.locator("#queue .item").filter(has_text="plums")
+    waiting.click()
+    page.wait_for_selector("#rows .row:focus")
+    assert page.input_value("#text") == "a jar of plums"
+    row(page, "food").locator(".accepted").click()
+    submit(page)
+    page.locator("#queue .item").filter(has_text="pears").wait_for()
+    assert page.locator("#queue .item").count() == 1
+    page.click("#submit")  # on to the next
+    page.wait_for_function("() => document.querySelector('#text').value.match(/pears/)")
+
+
+def test_the_queue_can_be_a_file(visit, server, tmp_path):
+    file = tmp_path / "<b>texts.txt"
+    file.write_text("old brown bread\n\nred wine\nold brown bread\n<i>no idea</i>\n")
+    page = visit(server.url, model="batch")
+    page.set_input_files("#file", file)
+    page.wait_for_function(
+        "() => document.querySelectorAll('#queue .item').length === 3"
+    )
+    assert page.inner_text("#queue-hint") == "3 texts left of <b>texts.txt."
+    page.locator("#queue .item").filter(has_text="<i>no idea</i>").click()
+    page.wait_for_selector("#rows .row:focus")
+    row(page, "food").locator(".accepted").click()
+    submit(page)
+    page.wait_for_function(
+        "() => document.querySelectorAll('#queue .item').length === 2"
+    )
+    page.click("#no-file")
+    page.wait_for_function("() => !document.querySelectorAll('#queue .item').length")
+
+
+def test_versions_are_compared_and_activated(visit, server):
+    page = visit(server.url, model="batch")
+    before = ask(page, "red wine")
+    other = ml.Tagger(ml.OneVsRest()).fit(["red wine", "bread"] * 5, [["x"], ["y"]] * 5)
+    other.save(server.models / "batch")
+    page.click("#to-versions")
+    while page.locator("#versions tbody tr").count() < 2:
+        page.wait_for_timeout(500)
+        page.reload()
+        page.wait_for_selector("#versions tbody tr")
+    page.get_by_role("button", name=re.compile("^Compare")).click()
+    page.get_by_role("button", name=re.compile("^Stop comparing")).wait_for()
+    page.click("#to-label")
+    assert set(ask(page, "red wine today")) == {"x", "y"}
+    row(page, "y").locator(".accepted").click()
+    submit(page)
+    page.click("#to-versions")
+    page.wait_for_selector("#versions tbody tr:nth-child(2) .number:not(:empty)")
+    page.get_by_role("button", name=re.compile("^Activate")).click()
+    page.click("#confirm-yes")
+    page.wait_for_function(
+        "() => document.querySelector('#versions tbody tr:nth-child(2) .badge')"
+    )
+    page.click("#to-label")
+    assert next(iter(ask(page, "red wine"))) == next(iter(before))

@@ -236,7 +236,7 @@ export class LabelView {
     place.hidden = draft.learnt === null;
     if (place.hidden) return;
     place.replaceChildren(
-      `Learnt as event ${draft.learnt}. The bars show what changed. `,
+      `Learnt as event ${draft.learnt}. The line on a bar shows where it was.`,
       button("Undo", () => this.undo(), { class: "plain" }),
     );
   }

@@ -155,10 +155,10 @@ def test_a_label_is_found_among_100000_without_lag(visit, many):
         """() => {
             window.waits = [];
             const list = document.querySelector("#add-options");
-            const input = document.querySelector("#add");
-            input.addEventListener("input", () => { window.typed = performance.now(); });
+            const now = () => performance.now();
+            document.addEventListener("input", () => { window.typed = now(); }, true);
             new MutationObserver(() => {
-                if (list.children.length) window.waits.push(performance.now() - window.typed);
+                if (list.children.length) window.waits.push(now() - window.typed);
             }).observe(list, { childList: true });
         }"""
     )
@@ -179,14 +179,13 @@ def test_a_label_is_found_among_100000_without_lag(visit, many):
 
 def test_markup_in_labels_and_texts_stays_text(visit, server):
     page = visit(server.url, model="odd")
-    evil = "word1 <img src=x onerror='window.broken = 1'><script>window.broken = 1</script>"
-    labels = set(ask(page, evil))
-    assert {"javascript:window.broken=1", "__proto__"} <= labels
-    assert "<script>window.broken = 1</script>" in labels
+    script = "<script>window.broken = 1</script>"
+    evil = f"word1 <img src=x onerror='window.broken = 1'>{script}"
+    assert {"javascript:window.broken=1", "__proto__", script} <= set(ask(page, evil))
     new = "<iframe srcdoc='<script>parent.broken = 1</script>'>"
     page.fill("#add", new)
     page.locator("#add-options li").last.click()
-    for label in ("__proto__", "<script>window.broken = 1</script>"):
+    for label in ("__proto__", script):
         page.get_by_role("button", name=f"Accept {label}").click()
     submit(page)
     for view in ("figures", "versions", "label"):

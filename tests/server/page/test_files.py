@@ -29,14 +29,17 @@ class Reader(HTMLParser):
         self.elements, self.open = [], []
 
     def handle_starttag(self, tag, attributes):
+        """Note an element."""
         self.elements.append((tag, dict(attributes)))
         if tag not in EMPTY:
             self.open.append(tag)
 
     def handle_endtag(self, tag):
+        """Close the last that is open."""
         assert self.open.pop() == tag, f"</{tag}> at {self.getpos()}"
 
     def handle_data(self, data):
+        """Refuse code that stands in the page itself."""
         assert not data.strip() or self.open[-1] not in ("script", "style")
 
 

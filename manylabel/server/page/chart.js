@@ -4,7 +4,7 @@ import { draw, make } from "./dom.js";
 
 const WIDTH = 320;
 const HEIGHT = 110;
-const EDGE = { top: 8, right: 6, bottom: 18, left: 26 };
+const EDGE = { top: 8, right: 6, bottom: 18, left: 32 };
 
 /**
  * Return a curve of points `{at, mean, recent}`: what is recent strong, the mean thin.

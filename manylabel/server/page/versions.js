@@ -9,7 +9,7 @@ import { startRetraining } from "./retrain.js";
 
 const PAUSE = 500; // milliseconds between looks at a version that is being loaded
 const LOOKS = 40;
-const LEAST_DIFFERENCE = 0.0005; // that is shown
+const LEAST_DIFFERENCE = 0.0005; // below which costs are shown as the same number
 
 export class VersionsView {
   /** `changed(sequence)` is called after an event that changes what the model says. */
@@ -75,7 +75,7 @@ export class VersionsView {
             "span",
             { class: "act" },
             button("Take back", () => this.retract(sequence), { "aria-label": `Take back event ${sequence}` }),
-            button("Roll back", () => this.rollBack(sequence - 1), { "aria-label": `Roll back to before event ${sequence}` }),
+            button("Roll back", () => this.rollBack(sequence - 1), { "aria-label": `Roll back to before event ${sequence}`, title: `To before event ${sequence}` }),
           ),
         ),
       ),
@@ -139,13 +139,16 @@ function cell(name, costs, beside) {
   if (typeof value !== "number") return make("td", { class: "number", "data-name": COSTS[name].short, text: "–" });
   const made = make("td", { class: "number", "data-name": COSTS[name].short, text: value.toFixed(3) });
   const other = beside?.[name]?.mean;
-  const difference = typeof other === "number" ? value - other : 0;
-  if (Math.abs(difference) >= LEAST_DIFFERENCE) {
-    const isBetter = difference * COSTS[name].better > 0;
-    const text = `${difference > 0 ? "+" : "−"}${Math.abs(difference).toFixed(3)} ${isBetter ? "better" : "worse"}`;
-    made.append(make("span", { class: isBetter ? "up" : "down", text }));
-  }
+  if (typeof other === "number") made.append(contrast(value - other, other, COSTS[name].better));
   return made;
+}
+
+/** Return what the active version had on the same corrections. */
+function contrast(difference, other, better) {
+  const isLike = Math.abs(difference) < LEAST_DIFFERENCE;
+  const word = isLike ? "the same" : difference * better > 0 ? "better" : "worse";
+  const kind = { better: "up", worse: "down" }[word] ?? "quiet";
+  return make("span", { class: kind, text: `active ${other.toFixed(3)}: ${word}` });
 }
 
 function describe({ about, at, contains, scored_since: since }) {

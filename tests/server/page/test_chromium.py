@@ -148,6 +148,15 @@ def test_curves_and_counts_follow_the_corrections(visit, server):
     assert named.count() == page.locator("#costs figure").count() >= 2
 
 
+def measure_wait(page, typed):
+    """Return the milliseconds between a key and the labels that fit."""
+    page.fill("#add", "")
+    page.evaluate("window.waits.length = 0")
+    page.fill("#add", typed)
+    page.wait_for_function("() => window.waits.length > 0")
+    return page.evaluate("window.waits")[0]
+
+
 def test_a_label_is_found_among_100000_without_lag(visit, many):
     page = visit(many.url)
     ask(page, "text 7")
@@ -163,13 +172,8 @@ def test_a_label_is_found_among_100000_without_lag(visit, many):
         }"""
     )
     for typed in ("t", "topic 0", "topic 099", "topic 099999", "group 97", "976"):
-        page.fill("#add", "")
-        page.evaluate("window.waits.length = 0")
-        page.fill("#add", typed)
-        page.wait_for_function("() => window.waits.length > 0")
-        (wait, *_) = page.evaluate("window.waits")
-        print(f"{typed!r}: {wait:.0f} ms")
-        assert wait < 400  # of which 60 are the pause after a key
+        waits = [measure_wait(page, typed) for _ in range(3)]
+        assert min(waits) < 250  # milliseconds, of which 60 are the pause after a key
         assert 1 < page.locator("#add-options li").count() <= 21
     page.fill("#add", "topic 099999")
     page.get_by_role("option", name="topic 099999").first.wait_for()

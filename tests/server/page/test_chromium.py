@@ -269,6 +269,8 @@ def test_what_was_typed_and_said_outlives_a_restart_of_the_server(visit, server)
     server.kill()
     page.wait_for_selector("#connection.offline")
     page.click("#submit")
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    assert 0 < page.locator("#connection").bounding_box()["y"] < 700
     page.wait_for_function(
         "() => document.querySelector('#submit').textContent === 'Sending…'"
     )

@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from manylabel import _validation
 from manylabel._kernels.corrections import candidates, learning, memory, scoring
 from manylabel._typing import CSR, Array, Bools, Floats, Ints
-from manylabel.base import Saved
 from manylabel.data.dataset import best_first
 from manylabel.persistence.records import Values
+from manylabel.persistence.saved import Saved
 from manylabel.propensity import Propensity
 from manylabel.sharing import Shared, reading
 from manylabel.text._corrections import Learnt, Recent, begin, make_room

@@ -1,0 +1,161 @@
+"""What the log holds: events in one order, each sealed by those before it."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from manylabel.server.errors import BadItem, KeyReused
+
+FEEDBACK, VERSION, ACTIVATE = "feedback", "version", "activate"
+ROLLBACK, RETRACT, SHADOW = "rollback", "retract", "shadow"
+KINDS = (FEEDBACK, VERSION, ACTIVATE, ROLLBACK, RETRACT, SHADOW)
+# What the service adds to a request: it may differ when the request is sent again.
+ADDED = ("predicted",)
+LONGEST_KEY = 255
+FIRST_DIGEST = ""
+
+
+class Draft(NamedTuple):
+    """An event before the log has given it its place."""
+
+    model: str
+    kind: str
+    body: dict[str, Any]
+    key: str | None = None
+
+
+class Appended(NamedTuple):
+    """Where a draft stands in the log, and whether it was not there before."""
+
+    sequence: int
+    is_new: bool
+
+
+class Event(NamedTuple):
+    """An event of the log.
+
+    ``at`` is what the clock said, in ISO 8601 and UTC; only ``sequence`` orders.
+    """
+
+    sequence: int
+    model: str
+    kind: str
+    key: str | None
+    at: str
+    body: dict[str, Any]
+    digest: str
+
+
+class Remembered(NamedTuple):
+    """A prediction that feedback may refer to; ``at`` is in seconds."""
+
+    id: str
+    model: str
+    version: str
+    item: dict[str, Any]
+    labels: list[tuple[str, float]]
+    at: float
+    is_settled: bool = False
+
+
+def write_json(value: Any) -> str:
+    """Return the one text of a value, in ASCII, so that equal values are equal texts.
+
+    Examples
+    --------
+    >>> write_json({"b": 1, "a": ["x"]})
+    '{"a":["x"],"b":1}'
+    """
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BadItem(f"An event must be plain JSON: {error}.") from None
+
+
+def seal(before: str, event: Event) -> str:
+    """Return the digest of an event that follows one of digest ``before``."""
+    fields = write_json([*event[:5], event.body])
+    return hashlib.sha256(f"{before}{fields}".encode()).hexdigest()
+
+
+def arrange(
+    drafts: Sequence[Draft],
+    last: tuple[int, str],
+    find: Callable[[str, str], Event | None],
+) -> tuple[list[Appended], list[Event]]:
+    """Return the places of drafts after the last number and digest, and what is new.
+
+    ``find`` looks a model's key up. The key of another request raises KeyReused.
+    """
+    sequence, digest = last
+    places: list[Appended] = []
+    new: list[Event] = []
+    fresh: dict[tuple[str, str], Event] = {}
+    for draft in drafts:
+        name = (draft.model, draft.key or "")
+        known = (fresh.get(name) or find(*name)) if draft.key else None
+        if known is None:
+            known = _place(draft, sequence + 1, digest)
+            sequence, digest = known.sequence, known.digest
+            new.append(known)
+            fresh[name] = known
+            places.append(Appended(sequence, is_new=True))
+        elif asks_the_same(draft, known):
+            places.append(Appended(known.sequence, is_new=False))
+        else:
+            raise KeyReused(*name)
+    return places, new
+
+
+def event_row(event: Event) -> tuple[Any, ...]:
+    """Return an event as a row of a table."""
+    return (*event[:5], write_json(event.body), event.digest)
+
+
+def read_event(row: Any) -> Event:
+    """Return the event of a row."""
+    return Event._make((*row[:5], json.loads(row[5]), row[6]))
+
+
+def prediction_row(found: Remembered) -> tuple[Any, ...]:
+    """Return a prediction as a row of a table."""
+    item, labels = write_json(found.item), write_json(found.labels)
+    return (*found[:3], item, labels, *found[5:])
+
+
+def read_prediction(row: Any) -> Remembered:
+    """Return the prediction of a row."""
+    labels = [(name, score) for name, score in json.loads(row[4])]
+    return Remembered._make(
+        (*row[:3], json.loads(row[3]), labels, row[5], bool(row[6]))
+    )
+
+
+def asks_the_same(draft: Draft, event: Event) -> bool:
+    """Tell whether a draft repeats the request that an event records."""
+    return draft.kind == event.kind and _given(draft.body) == _given(event.body)
+
+
+def check(draft: Draft) -> None:
+    """Refuse a draft that no log should hold, before any is written."""
+    if draft.kind not in KINDS:
+        raise BadItem(f"kind must be one of {', '.join(KINDS)}. Got {draft.kind!r}.")
+    key = draft.key
+    if key is not None and not (
+        0 < len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()
+    ):
+        rule = f"1 to {LONGEST_KEY} printable ASCII characters"
+        raise BadItem(f"key must be {rule}. Got {key!r:.80}.")
+    write_json(draft.body)
+
+
+def _given(body: Mapping[str, Any]) -> str:
+    return write_json({name: it for name, it in body.items() if name not in ADDED})
+
+
+def _place(draft: Draft, sequence: int, before: str) -> Event:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    event = Event(sequence, draft.model, draft.kind, draft.key, at, draft.body, "")
+    return event._replace(digest=seal(before, event))

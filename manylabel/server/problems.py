@@ -1,0 +1,114 @@
+"""Errors as problem details (RFC 9457): one table from exceptions to statuses."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from manylabel.exceptions import ManylabelError
+from manylabel.server import errors, limits, security
+
+MEDIA_TYPE = "application/problem+json"
+MOST_FAULTS, LONGEST_FAULT = 5, 200  # of a request that does not fit its schema
+RETRY_SECONDS = 1
+
+
+class Kind(NamedTuple):
+    """A kind of problem."""
+
+    status: int
+    title: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def type(self) -> str:
+        """The URI that names the kind."""
+        return f"urn:manylabel:{self.title.lower().replace(' ', '-')}"
+
+
+class Problem(NamedTuple):
+    """What is answered in place of what was asked for."""
+
+    kind: Kind
+    detail: str
+    faults: Sequence[Mapping[str, str]] = ()
+
+    def body(self, instance: str) -> bytes:
+        """Return it as JSON; ``instance`` is the path of the request."""
+        details: dict[str, Any] = {
+            "type": self.kind.type,
+            "title": self.kind.title,
+            "status": self.kind.status,
+            "detail": self.detail,
+            "instance": instance,
+        }
+        if self.faults:
+            details["errors"] = list(self.faults)
+        return json.dumps(details).encode()
+
+
+CLOSE = (("Connection", "close"),)  # what is left of the body is not waited for
+LATER = (("Retry-After", str(RETRY_SECONDS)),)
+# The first kind that an error is of is taken.
+KINDS: dict[type[Exception], Kind] = {
+    errors.UnknownModel: Kind(404, "Unknown model"),
+    errors.UnknownVersion: Kind(404, "Unknown version"),
+    errors.UnknownPrediction: Kind(404, "Unknown prediction"),
+    errors.UnknownSequence: Kind(404, "Unknown sequence"),
+    errors.UnknownJob: Kind(404, "Unknown job"),
+    errors.BadItem: Kind(422, "Bad item"),
+    errors.KeyReused: Kind(409, "Key reused"),
+    errors.NoData: Kind(409, "No data"),
+    errors.Busy: Kind(503, "Busy", LATER),
+    errors.NotReady: Kind(503, "Not ready", LATER),
+    errors.LogError: Kind(503, "Log unavailable", LATER),
+    security.NotAuthenticated: Kind(
+        401, "Not authenticated", (("WWW-Authenticate", "Bearer"),)
+    ),
+    security.NotAllowed: Kind(403, "Not allowed"),
+    security.ForeignHost: Kind(403, "Foreign host"),
+    limits.BodyTooLarge: Kind(413, "Body too large", CLOSE),
+    limits.BodyTooSlow: Kind(408, "Body too slow", CLOSE),
+    limits.EncodedBody: Kind(415, "Encoded body", CLOSE),
+    limits.NotJson: Kind(415, "Not JSON"),
+    limits.TookTooLong: Kind(504, "Took too long", LATER),
+    ManylabelError: Kind(422, "Not possible"),
+}
+INVALID = Kind(422, "Invalid request")
+UNEXPECTED = Kind(500, "Unexpected error")
+
+
+def tell(error: Exception) -> Problem:
+    """Return the problem that an error is; of one that nobody expected, no details.
+
+    Examples
+    --------
+    >>> tell(errors.UnknownModel("tags")).kind.status
+    404
+    >>> tell(ZeroDivisionError()).detail
+    'The server failed; its log says why.'
+    """
+    for cause, kind in KINDS.items():
+        if isinstance(error, cause):
+            return Problem(kind, str(error))
+    return Problem(UNEXPECTED, "The server failed; its log says why.")
+
+
+def tell_faults(found: Sequence[Mapping[str, Any]]) -> Problem:
+    """Return the problem of a request that does not fit its schema.
+
+    What was sent is not repeated: it may be long.
+
+    Parameters
+    ----------
+    found : sequence of dict
+        With ``loc`` and ``msg``, as pydantic lists them.
+    """
+    faults = [
+        {
+            "where": ".".join(map(str, fault["loc"]))[:LONGEST_FAULT],
+            "what": str(fault["msg"])[:LONGEST_FAULT],
+        }
+        for fault in found[:MOST_FAULTS]
+    ]
+    first = faults[0] if faults else {"where": "the request", "what": "cannot be read"}
+    return Problem(INVALID, f"{first['where']}: {first['what']}.", faults)

@@ -1,0 +1,11 @@
+"""Protocols that other programs speak, each a module with ``router(service, guard)``."""
+
+from collections.abc import Callable
+
+from fastapi import APIRouter
+
+from manylabel.server.security import Guard
+from manylabel.server.service import Service
+
+# Each is called once, when the application is made; see ``app``.
+ROUTERS: tuple[Callable[[Service, Guard], APIRouter], ...] = ()

@@ -1,0 +1,251 @@
+"""The log in a file of SQLite, which several processes may write and follow."""
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from threading import Condition, Lock, local
+from typing import Any
+
+from manylabel.server import events
+from manylabel.server.errors import LogDamaged, LogError
+from manylabel.server.events import Appended, Draft, Event, Remembered
+
+FORMAT = 1
+EVENTS = """
+CREATE TABLE IF NOT EXISTS events (
+    sequence INTEGER PRIMARY KEY, model TEXT NOT NULL, kind TEXT NOT NULL, key TEXT,
+    at TEXT NOT NULL, body TEXT NOT NULL, digest TEXT NOT NULL, UNIQUE (model, key)
+);
+CREATE INDEX IF NOT EXISTS of_model ON events (model, sequence);
+CREATE INDEX IF NOT EXISTS controls ON events (model, sequence)
+    WHERE kind <> 'feedback';
+"""
+PREDICTIONS = """
+CREATE TABLE IF NOT EXISTS predictions (
+    id TEXT PRIMARY KEY, model TEXT NOT NULL, version TEXT NOT NULL,
+    item TEXT NOT NULL, labels TEXT NOT NULL, at REAL NOT NULL, settled INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_age ON predictions (model, at);
+"""
+COLUMNS = "sequence, model, kind, key, at, body, digest"
+POLL = 0.01  # seconds between looks for what other processes wrote
+
+
+class SqliteLog:
+    """A log in one file; predictions are remembered in a second one beside it.
+
+    Every commit of an event is synchronised with the disk before it is acknowledged.
+    Threads have a connection each. What cannot be read or written within ``timeout``
+    seconds raises :class:`LogError`, and leaves the log as it was.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; made if missing, in a folder that exists. Predictions are in the file
+        of this name and ``-predictions``, which may be lost.
+    timeout : float, default=10
+        Seconds to wait for other writers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> log = SqliteLog(f"{folder.name}/log.db")
+    >>> draft = Draft("debtags", "feedback", {"accepted": ["game"]}, key="a")
+    >>> log.append([draft, draft])
+    [Appended(sequence=1, is_new=True), Appended(sequence=1, is_new=False)]
+    >>> [event.body for event in log.read(0, 10)]
+    [{'accepted': ['game']}]
+    >>> log.close(); folder.cleanup()
+    """
+
+    def __init__(self, path: str | Path, *, timeout: float = 10.0) -> None:
+        self.path = Path(path)
+        self.timeout = timeout
+        self._local = local()
+        self._opened: list[sqlite3.Connection] = []
+        self._opening = Lock()
+        self._written = Condition()
+        with self._events() as connection:
+            (found,) = connection.execute("PRAGMA user_version").fetchone()
+            if found > FORMAT:
+                raise LogError(f"{self.path} was written by a newer version.")
+            if found < FORMAT:
+                connection.executescript(EVENTS)
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+        with self._predictions() as connection:
+            connection.executescript(PREDICTIONS)
+
+    def append(self, drafts: Sequence[Draft]) -> list[Appended]:
+        """Write all drafts in one transaction, or none; return their places.
+
+        A key that its model has had names the event that is there already; with another
+        request it raises :class:`KeyReused`.
+        """
+        for draft in drafts:
+            events.check(draft)
+        with self._events() as connection, _transaction(connection):
+            find = partial(_find, connection)
+            places, new = events.arrange(drafts, _last(connection), find)
+            connection.executemany(
+                "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
+                map(events.event_row, new),
+            )
+        with self._written:
+            self._written.notify_all()
+        return places
+
+    def read(
+        self,
+        after: int,
+        limit: int,
+        model: str | None = None,
+        *,
+        controls: bool = False,
+    ) -> list[Event]:
+        """Return the events after a number, in order; ``controls``: no feedback."""
+        query = f"SELECT {COLUMNS} FROM events WHERE sequence > ?"
+        given: list[Any] = [after]
+        if model is not None:
+            query, given = f"{query} AND model = ?", [*given, model]
+        if controls:
+            query += " AND kind <> 'feedback'"
+        with self._events() as connection:
+            rows = connection.execute(
+                f"{query} ORDER BY sequence LIMIT ?", [*given, limit]
+            )
+            return list(map(events.read_event, rows))
+
+    def find(self, model: str, key: str) -> Event | None:
+        """Return the event of a key, None if there is none."""
+        with self._events() as connection:
+            return _find(connection, model, key)
+
+    def last(self) -> int:
+        """Return the number of the last event, 0 if there is none."""
+        with self._events() as connection:
+            return _last(connection)[0]
+
+    def wait(self, after: int, timeout: float) -> bool:
+        """Wait for an event after a number; return whether there is one."""
+        until = time.monotonic() + timeout
+        while self.last() <= after:
+            left = until - time.monotonic()
+            if left <= 0:
+                return False
+            with self._written:
+                self._written.wait(min(POLL, left))
+        return True
+
+    def remember(self, predictions: Sequence[Remembered]) -> None:
+        """Keep predictions, so that feedback may name them."""
+        with self._predictions() as connection, _transaction(connection):
+            connection.executemany(
+                "INSERT OR REPLACE INTO predictions VALUES (?, ?, ?, ?, ?, ?, ?)",
+                map(events.prediction_row, predictions),
+            )
+
+    def recall(self, prediction_id: str) -> Remembered | None:
+        """Return a prediction, None if it is not remembered."""
+        with self._predictions() as connection:
+            row = connection.execute(
+                "SELECT * FROM predictions WHERE id = ?", [prediction_id]
+            ).fetchone()
+        return row and events.read_prediction(row)
+
+    def settle(self, prediction_ids: Sequence[str]) -> None:
+        """Note that predictions have had their feedback."""
+        with self._predictions() as connection, _transaction(connection):
+            connection.executemany(
+                "UPDATE predictions SET settled = 1 WHERE id = ?",
+                [[each] for each in prediction_ids],
+            )
+
+    def unsettled(self, model: str, limit: int) -> list[Remembered]:
+        """Return the newest predictions of a model that have had no feedback."""
+        with self._predictions() as connection:
+            rows = connection.execute(
+                "SELECT * FROM predictions WHERE model = ? AND settled = 0 "
+                "ORDER BY at DESC LIMIT ?",
+                [model, limit],
+            )
+            return list(map(events.read_prediction, rows))
+
+    def forget(self, before: float) -> int:
+        """Drop predictions older than a time; return how many."""
+        with self._predictions() as connection, _transaction(connection):
+            return connection.execute(
+                "DELETE FROM predictions WHERE at < ?", [before]
+            ).rowcount
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._opening:
+            for connection in self._opened:
+                connection.close()
+            self._opened.clear()
+            self._local = local()
+
+    @contextmanager
+    def _events(self) -> Iterator[sqlite3.Connection]:
+        with self._speaking():
+            yield self._connection("events", self.path, "FULL")
+
+    @contextmanager
+    def _predictions(self) -> Iterator[sqlite3.Connection]:
+        beside = self.path.with_name(f"{self.path.name}-predictions")
+        with self._speaking():
+            yield self._connection("predictions", beside, "NORMAL")
+
+    def _connection(self, name: str, path: Path, sync: str) -> sqlite3.Connection:
+        """Return this thread's connection to a file."""
+        known: sqlite3.Connection | None = getattr(self._local, name, None)
+        if known is not None:
+            return known
+        connection = sqlite3.connect(
+            path, timeout=self.timeout, isolation_level=None, check_same_thread=False
+        )
+        with self._opening:
+            self._opened.append(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {sync}")
+        setattr(self._local, name, connection)
+        return connection
+
+    @contextmanager
+    def _speaking(self) -> Iterator[None]:
+        """Say in one sentence what is wrong with a file."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            kind = LogDamaged if "malformed" in str(error) else LogError
+            raise kind(f"The log {self.path} cannot be used: {error}.") from error
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk may have ended it already
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _last(connection: sqlite3.Connection) -> tuple[int, str]:
+    row = connection.execute(
+        "SELECT sequence, digest FROM events ORDER BY sequence DESC LIMIT 1"
+    ).fetchone()
+    return row or (0, events.FIRST_DIGEST)
+
+
+def _find(connection: sqlite3.Connection, model: str, key: str) -> Event | None:
+    row = connection.execute(
+        f"SELECT {COLUMNS} FROM events WHERE model = ? AND key = ?", [model, key]
+    ).fetchone()
+    return row and events.read_event(row)

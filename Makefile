@@ -4,7 +4,7 @@ BIN := .venv/bin
 DATA ?= ../shared/data
 SECONDS ?= 60
 
-.PHONY: install dev demo test test-slow docs fuzz bench clean
+.PHONY: install dev demo serve test test-slow docs fuzz bench clean
 
 install: .venv/installed
 dev: .venv/installed-dev
@@ -29,8 +29,15 @@ dev: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	touch $@
 
+.venv/installed-serve: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[serve]'
+	touch $@
+
 demo: install
 	$(BIN)/manylabel demo
+
+serve: .venv/installed-serve
+	$(BIN)/manylabel serve models/ --example
 
 test: dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check

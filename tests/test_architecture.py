@@ -24,13 +24,16 @@ LAYERS = [  # lowest first; names on one line are siblings and do not import eac
     {"online", "trees", "label_tree", "budget", "baselines"},
     {"blend", "evaluation", "river", "testing"},
     {"text"},
-    {"server"},
+    {"client", "server"},
     {"cli"},
 ]
 HEIGHT = {name: h for h, layer in enumerate(LAYERS) for name in layer}
 ONLY_IN = {
     "numba": {"_kernels"},
     "fastapi": {"server"},
+    "pydantic": {"server"},
+    "starlette": {"server"},
+    "uvicorn": {"server"},
     "typer": {"cli"},
     "rich": {"cli"},
     "matplotlib": {"evaluation"},

@@ -200,7 +200,7 @@ class DataFile:
         from manylabel.data.source import MAX_LINE, decode
 
         n_lines, longest = 0, self.reading.max_line_bytes or MAX_LINE
-        for lines in _lines_at_hand(sys.stdin.buffer, longest):
+        for lines in lines_at_hand(sys.stdin.buffer, longest):
             texts = []
             for number, line in enumerate(lines, n_lines + 1):
                 try:
@@ -212,7 +212,7 @@ class DataFile:
             yield Dataset(None, np.zeros((len(texts), 0)), texts=tuple(texts))
 
 
-def _lines_at_hand(stream: Any, longest: int) -> Iterator[list[bytes]]:
+def lines_at_hand(stream: Any, longest: int) -> Iterator[list[bytes]]:
     """Yield the lines that have come, without waiting for more."""
     pending = b""
     while piece := stream.read1(1 << 16):

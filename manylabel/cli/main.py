@@ -19,10 +19,12 @@ from manylabel.cli.fit import fit
 from manylabel.cli.options import configurable
 from manylabel.cli.predict import predict
 from manylabel.cli.process import Interrupts, defer
+from manylabel.cli.serve import serve
 from manylabel.cli.split import split
 from manylabel.cli.start import INTERRUPTED
 from manylabel.cli.stream import stream
 from manylabel.cli.thresholds import thresholds
+from manylabel.cli.token import token
 from manylabel.cli.warmup import warmup
 from manylabel.exceptions import ManylabelError
 
@@ -39,7 +41,7 @@ app = typer.Typer(
 )
 VERBS = (
     *(demo, describe, split, convert, fit, predict, evaluate, explain, thresholds),
-    *(stream, warmup),
+    *(stream, serve, token, warmup),
 )
 for verb in VERBS:
     app.command()(configurable(verb))

@@ -17,6 +17,9 @@ File = Annotated[
     typer.Argument(metavar="FILE", help="A data file, gzipped or not; - for stdin."),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model's folder.")]
+Models = Annotated[
+    Path, typer.Argument(metavar="MODELS", help="The folder of model folders.")
+]
 From = Annotated[
     str | None,
     typer.Option(

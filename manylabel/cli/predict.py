@@ -1,7 +1,7 @@
 """``manylabel predict``: the best labels of each row."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -43,6 +43,18 @@ def predict(
         typer.Option("--sets", help="All labels above the model's thresholds, not k."),
     ] = False,
     jobs: options.Jobs = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Ask a service, which starts at once; MODEL is then a name, and lines "
+            "are texts or JSON objects.",
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The token for the service."),
+    ] = None,
     *,
     reading: options.Reading,
 ) -> None:
@@ -58,6 +70,16 @@ def predict(
     if format not in FORMATS:
         known = ", ".join(FORMATS)
         raise ValueError(f"--format must be one of {known}. Got {format!r}.")
+    if url is not None:
+        from manylabel.cli.remote import tag_remotely
+
+        if format == "xc" or sets:
+            raise ValueError("--url must come without --sets and --format xc.")
+        answers: Iterator[list[Any]]
+        answers = tag_remotely(url, token_file, str(model), file, k)
+        header = ["row\tlabel\tscore"] if format == "tsv" else []
+        _write(out, format, header, answers)
+        return
     with starting():
         from manylabel.text import Tagger
 
@@ -67,10 +89,16 @@ def predict(
         chunks = track(data.chunks_for(tagger), "Predicting", quiet=out == STANDARD)
         answers = (_answer(format, tagger, chunk, depth) for chunk in chunks)
         first = list(islice(answers, 1))  # refuse before anything is printed
+    _write(out, format, header, chain(first, answers))
+
+
+def _write(
+    out: Path, format: str, header: list[str], answers: "Iterable[list[Any]]"
+) -> None:
     n_rows = 0
     with output(out) as text:
         text.writelines(f"{line}\n" for line in header)
-        for rows in chain(first, answers):
+        for rows in answers:
             for row in rows:
                 text.writelines(f"{line}\n" for line in _lines(format, n_rows, row))
                 n_rows += 1

@@ -104,7 +104,11 @@ class Gate:
             raise _too_large(most)
         is_upload = scope["method"] == "PUT"
         patience = None if is_upload else self.limits.body_seconds
-        body = receive if scope["method"] in ("GET", "HEAD") else Body(receive, most, patience)
+        body = (
+            receive
+            if scope["method"] in ("GET", "HEAD")
+            else Body(receive, most, patience)
+        )
         try:
             async with asyncio.timeout(
                 None if is_upload else self.limits.request_seconds
@@ -117,9 +121,7 @@ class Gate:
             seconds = self.limits.request_seconds
             raise TookTooLong(f"No answer was ready within {seconds:g} s.") from None
 
-    async def _refuse(
-        self, scope: Message, answer: "Answer", error: Exception
-    ) -> None:
+    async def _refuse(self, scope: Message, answer: "Answer", error: Exception) -> None:
         problem = tell(error)
         if problem.kind is UNEXPECTED:
             log.error("%s %r failed", scope["method"], scope["path"], exc_info=error)
@@ -166,7 +168,9 @@ class Body:
         self._most = most
         self._size = 0
         self._seconds = seconds
-        self._until = None if seconds is None else asyncio.get_running_loop().time() + seconds
+        self._until = (
+            None if seconds is None else asyncio.get_running_loop().time() + seconds
+        )
         self._whole = False
 
     async def __call__(self) -> Message:
@@ -177,7 +181,9 @@ class Body:
             async with asyncio.timeout_at(self._until):
                 message = await self._receive()
         except TimeoutError:
-            raise BodyTooSlow(f"The body must come within {self._seconds:g} s.") from None
+            raise BodyTooSlow(
+                f"The body must come within {self._seconds:g} s."
+            ) from None
         self._size += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._size > self._most:

@@ -228,9 +228,9 @@ class RetrainRequest(Asked):
     learner: Annotated[
         str | None, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,40}$")
     ] = None
-    quality: Annotated[
-        str, StringConstraints(pattern=r"^(fast|balanced|best)$")
-    ] = "balanced"
+    quality: Annotated[str, StringConstraints(pattern=r"^(fast|balanced|best)$")] = (
+        "balanced"
+    )
 
 
 class JobResponse(BaseModel):

@@ -140,7 +140,13 @@ class Tokens:
         if stamp != self._stamp:
             rows = json.loads(self.path.read_text(encoding="utf-8"))["tokens"]
             self._known = tuple(
-                Token(**{**row, "scopes": tuple(row["scopes"]), "models": tuple(row["models"])})
+                Token(
+                    **{
+                        **row,
+                        "scopes": tuple(row["scopes"]),
+                        "models": tuple(row["models"]),
+                    }
+                )
                 for row in rows
             )
             self._stamp = stamp
@@ -202,14 +208,27 @@ class Guard:
         """
         if self.is_open:
             return LOCAL
-        kind, _, secret = request.headers.get("authorization", "").partition(" ")
-        token = self.tokens.find(secret.strip()) if kind.lower() == "bearer" else None
-        if token is None:
-            raise NotAuthenticated("The request must have a bearer token that is known.")
+        token = self._identify(request)
         if not token.allows(scope, model):
             place = "all models" if model is None else "this model"
             raise NotAllowed(f"The token must have the scope {scope} for {place}.")
         return token.name
+
+    def readable(self, request: Request, models: Iterable[str]) -> list[str]:
+        """Return those models that whoever sends a request may read."""
+        if self.is_open:
+            return list(models)
+        token = self._identify(request)
+        return [model for model in models if token.allows("read", model)]
+
+    def _identify(self, request: Request) -> Token:
+        kind, _, secret = request.headers.get("authorization", "").partition(" ")
+        token = self.tokens.find(secret.strip()) if kind.lower() == "bearer" else None
+        if token is None:
+            raise NotAuthenticated(
+                "The request must have a bearer token that is known."
+            )
+        return token
 
     def check_origin(self, headers: Headers) -> None:
         """Refuse what a page of another site could send to an open server."""

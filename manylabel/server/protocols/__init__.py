@@ -1,4 +1,4 @@
-"""Protocols that other programs speak, each a module with ``router(service, guard)``."""
+"""Protocols of other programs, each a module with ``router(service, guard)``."""
 
 from collections.abc import Callable
 

@@ -1,0 +1,65 @@
+"""Predictions of a service, for ``manylabel predict --url``: nothing is loaded."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from manylabel.cli.console import STANDARD
+from manylabel.cli.inputs import lines_at_hand
+from manylabel.client import Client
+from manylabel.exceptions import DataError
+
+AT_ONCE = 1000  # items of a request
+LONGEST = 8 << 20  # bytes of a line
+
+
+def tag_remotely(
+    url: str, token_file: Path | None, model: str, file: Path, k: int
+) -> Iterator[list[list[tuple[str, float]]]]:
+    """Yield the best labels of the texts of a file, as the service finds them.
+
+    Lines are texts, or JSON objects with ``text`` or ``features``.
+    """
+    token = None if token_file is None else token_file.read_text().strip()
+    with Client(url, token=token) as client:
+        for items in _items(file):
+            found = client.predict(model, items, k=k, remember=False)
+            yield [each.labels for each in found.predictions]
+
+
+def _items(file: Path) -> Iterator[list[dict[str, Any]]]:
+    if file == STANDARD:
+        yield from _parse(sys.stdin.buffer, Path("standard-input"))
+    else:
+        with file.open("rb") as stream:
+            yield from _parse(stream, file)
+
+
+def _parse(stream: IO[bytes], path: Path) -> Iterator[list[dict[str, Any]]]:
+    """Yield the items of the lines that have come, some at a time."""
+    n_lines = 0
+    for lines in lines_at_hand(stream, LONGEST):
+        for start in range(0, len(lines), AT_ONCE):
+            part = lines[start : start + AT_ONCE]
+            yield [
+                _item(line, path, number)
+                for number, line in enumerate(part, n_lines + 1)
+            ]
+            n_lines += len(part)
+
+
+def _item(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        text = line.decode().rstrip("\r")
+        if not text.startswith("{"):
+            return {"text": text}
+        record = json.loads(text)
+    except ValueError as error:
+        reason = f"expected UTF-8 text or a JSON object, found {error}."
+        raise DataError(path, reason, number) from None
+    kept = {name: record[name] for name in ("text", "features") if name in record}
+    if len(kept) != 1:
+        raise DataError(path, "expected an object with text or features.", number)
+    return kept

@@ -1,0 +1,75 @@
+"""Connections: the head of a request must be short, and must not take long to come.
+
+uvicorn bounds neither, so a client could hold memory and sockets by sending a header
+that does not end, or a letter a minute.
+"""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from manylabel.server.limits import Limits
+
+TOO_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+    b"content-length: 0\r\nconnection: close\r\n\r\n"
+)
+
+
+def bounded(limits: Limits) -> type[HttpToolsProtocol]:
+    """Return a class of connections with these limits, for uvicorn to use.
+
+    Examples
+    --------
+    >>> issubclass(bounded(Limits()), HttpToolsProtocol)
+    True
+    """
+
+    class Connection(HttpToolsProtocol):
+        """A connection whose heads are bounded in size and time."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            self._head_bytes = 0
+            self._in_head = True
+            self._patience: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._expect_head()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_waiting()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self._in_head:
+                self._head_bytes += len(data)
+                if self._head_bytes > limits.header_bytes:
+                    self.transport.write(TOO_LARGE)
+                    self.transport.close()
+
+        def on_message_begin(self) -> None:
+            self._expect_head()
+            super().on_message_begin()
+
+        def on_headers_complete(self) -> None:
+            self._in_head = False
+            self._stop_waiting()
+            super().on_headers_complete()
+
+        def _expect_head(self) -> None:
+            self._stop_waiting()
+            self._in_head, self._head_bytes = True, 0
+            self._patience = self.loop.call_later(
+                limits.header_seconds, self.transport.close
+            )
+
+        def _stop_waiting(self) -> None:
+            if self._patience is not None:
+                self._patience.cancel()
+                self._patience = None
+
+    return Connection

@@ -1,0 +1,180 @@
+"""Following a log: what a model is after each event, learnt in one thread."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from manylabel.exceptions import ManylabelError
+from manylabel.server.costs import RunningCosts
+from manylabel.server.events import FEEDBACK, Event
+from manylabel.server.follower import Follower, Model, follow_tagger
+from manylabel.server.history import History
+from manylabel.server.items import Feedback
+from manylabel.server.log import Log
+from manylabel.server.store import Store
+
+AT_ONCE = 1000  # events read at a time
+logger = logging.getLogger(__name__)
+
+
+class Published(NamedTuple):
+    """What readers see: a model that never changes, and where it stands."""
+
+    model: Model
+    version: str
+    applied: int
+
+
+class Following:
+    """The state of one model, brought forward event by event.
+
+    It is a function of the log, so that all processes that follow one log reach the
+    same bits, wherever they began. One thread at a time may call its verbs; others may
+    read ``published``.
+
+    Parameters
+    ----------
+    name : str
+        The model.
+    log : Log
+        What is followed.
+    store : Store
+        Where versions and snapshots are.
+    """
+
+    def __init__(self, name: str, log: Log, store: Store) -> None:
+        self.name = name
+        self.published: Published | None = None
+        self.trouble = ""  # what is wrong now, as a sentence
+        self.history = History()
+        self.costs = RunningCosts()
+        self.label_counts: Counter[str] = Counter()
+        self.cursor = 0  # the last event that was read
+        self.n_unsaved = 0  # feedbacks learnt since the last snapshot
+        self._log, self._store = log, store
+        self._follower: Follower | None = None
+        self._is_right = True  # the follower is what the history says
+
+    def start(self) -> None:
+        """Load the newest snapshot that is whole, and replay what came after it."""
+        last = self._log.last()
+        for event in self._read(0, last, controls=True):
+            self.history.add(event)
+        counted = self._restore_figures()
+        for event in self._read(counted, last):
+            self._count(event)
+        self.cursor = last
+        self._is_right = False
+        self._publish()
+
+    def step(self, last: int) -> bool:
+        """Take over some events, up to the number of one; return whether more wait."""
+        events = self._log.read(self.cursor, AT_ONCE, self.name)
+        events = [event for event in events if event.sequence <= last]
+        changed = [self.history.add(event) for event in events]
+        for event in events:
+            self._count(event)
+        more = len(events) == AT_ONCE
+        self.cursor = events[-1].sequence if more else max(last, self.cursor)
+        if any(changed):
+            self._is_right = False
+        elif self._is_right and self._follower:
+            self._learn(self._follower, events)
+        self._publish()
+        return more
+
+    def facts(self) -> dict[str, Any]:
+        """Return the figures up to the last event, to stand beside a snapshot."""
+        return {"costs": self.costs.get_state(), "labels": dict(self.label_counts)}
+
+    def _publish(self) -> None:
+        """Let readers see what was learnt; if it is not right, make it anew."""
+        if not self.history.version:
+            self.trouble = f"Model {self.name!r} has no active version."
+            return
+        try:
+            if not self._is_right or self._follower is None:
+                self._follower = self._rebuild()
+                self._is_right = True
+        except ManylabelError as error:
+            # Readers go on with what was published last.
+            self.say(str(error))
+            return
+        self.trouble = ""
+        version = self.history.version
+        self.published = Published(self._follower.freeze(), version, self.cursor)
+
+    def _rebuild(self) -> Follower:
+        """Return a follower that has learnt what the history says, and no more."""
+        follower, base = self._base()
+        for events in self._read_chunks(base, self.cursor):
+            self._learn(follower, events)
+        return follower
+
+    def _base(self) -> tuple[Follower, int]:
+        """Return the newest beginning that can be read, and its number."""
+        for snapshot in self._store.snapshots(self.name):
+            if self.history.continues(snapshot.version, snapshot.sequence):
+                if snapshot.sequence > self.cursor:
+                    continue
+                try:
+                    return follow_tagger(snapshot.path), snapshot.sequence
+                except ManylabelError as error:
+                    logger.warning("a snapshot is skipped: %s", error)
+        lineage = self.history.lineage
+        folder = self._store.find(self.name, lineage.version)
+        return follow_tagger(folder), lineage.contains
+
+    def _learn(self, follower: Follower, events: list[Event]) -> None:
+        given = [
+            as_feedback(event)
+            for event in events
+            if event.kind == FEEDBACK and self.history.has(event.sequence)
+        ]
+        follower.learn(given)
+        self.n_unsaved += len(given)
+
+    def _count(self, event: Event) -> None:
+        if event.kind == FEEDBACK:
+            self.costs.follow(event)
+            self.label_counts.update(event.body["accepted"])
+
+    def _restore_figures(self) -> int:
+        """Take over the figures beside the newest snapshot; return its number."""
+        for snapshot in self._store.snapshots(self.name):
+            facts = self._store.facts(snapshot)
+            if facts is not None:
+                self.costs.set_state(facts["costs"])
+                self.label_counts = Counter(facts["labels"])
+                return snapshot.sequence
+        return 0
+
+    def _read(
+        self, after: int, upto: int, *, controls: bool = False
+    ) -> Iterator[Event]:
+        for events in self._read_chunks(after, upto, controls=controls):
+            yield from events
+
+    def _read_chunks(
+        self, after: int, upto: int, *, controls: bool = False
+    ) -> Iterator[list[Event]]:
+        while after < upto:
+            events = self._log.read(after, AT_ONCE, self.name, controls=controls)
+            yield [event for event in events if event.sequence <= upto]
+            if len(events) < AT_ONCE:
+                return
+            after = events[-1].sequence
+
+    def say(self, trouble: str) -> None:
+        """Note what is wrong, and log it once."""
+        if trouble != self.trouble:
+            logger.warning("model %s: %s", self.name, trouble)
+        self.trouble = trouble
+
+
+def as_feedback(event: Event) -> Feedback:
+    """Return what an event of feedback says."""
+    body = event.body
+    labels = body["accepted"], body["rejected"], body["complete"]
+    return Feedback(event.sequence, body["item"], *labels)

@@ -1,0 +1,163 @@
+"""What is done for each request: plain functions of a model and a schema.
+
+Nothing here knows of HTTP or of an event loop.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from manylabel.server.events import Appended
+from manylabel.server.items import FeedbackIn
+from manylabel.server.replica import Predictions, Replica
+from manylabel.server.schemas import (
+    ExplainRequest,
+    FeedbackRequest,
+    Item,
+    PredictRequest,
+)
+from manylabel.server.subscription import Update
+
+SMALL_ITEMS, SMALL_TEXT = 8, 10_000  # up to which an answer takes no thread
+
+
+def write_json(content: Any) -> bytes:
+    """Return content as JSON, in which figures that are not finite are null."""
+    try:
+        return _dump(content)
+    except ValueError:
+        # Once more through text, which gives every number one place to be looked at.
+        loose = json.dumps(content, default=_plain)
+        return _dump(json.loads(loose, parse_constant=lambda _: None))
+
+
+def _dump(content: Any) -> bytes:
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False, default=_plain)
+    return text.encode()
+
+
+def is_small(asked: PredictRequest) -> bool:
+    """Return whether a prediction takes less time than a change of threads."""
+    if len(asked.items) > SMALL_ITEMS:
+        return False
+    return (
+        sum(len(item.text or item.features or "") for item in asked.items) < SMALL_TEXT
+    )
+
+
+def predict(replica: Replica, asked: PredictRequest) -> bytes:
+    """Return the best labels of items, as JSON."""
+    found = replica.predict(
+        [as_item(item) for item in asked.items],
+        k=asked.k,
+        allow=asked.allow,
+        deny=asked.deny,
+        proba=asked.proba,
+        remember=asked.remember,
+    )
+    return write_predictions(replica.name, found, [item.id for item in asked.items])
+
+
+def write_predictions(
+    model: str, found: Predictions, items: Sequence[str | None]
+) -> bytes:
+    """Return predictions as JSON; ``items`` are the ids that the items came with."""
+    rows = zip(found.ids or [None] * len(items), items, found.labels, strict=True)
+    return write_json(
+        {
+            "model": model,
+            "version": found.version,
+            "applied": found.applied,
+            "predictions": [
+                {
+                    "id": prediction,
+                    "item": item,
+                    "labels": [{"label": name, "score": score} for name, score in best],
+                }
+                for prediction, item, best in rows
+            ],
+        }
+    )
+
+
+def submit(
+    replica: Replica, given: Sequence[tuple[FeedbackIn, str | None]], who: str
+) -> list["Future[Appended]"]:
+    """Hand feedbacks with their keys to the log; each future is done at its commit."""
+    return [replica.feedback(each, key, who) for each, key in given]
+
+
+def as_feedback(given: FeedbackRequest) -> FeedbackIn:
+    """Return feedback as the core takes it."""
+    return FeedbackIn(
+        prediction_id=given.prediction_id,
+        item=None if given.item is None else as_item(given.item),
+        accepted=given.accepted,
+        rejected=given.rejected,
+        complete=given.complete,
+        at=given.at,
+    )
+
+
+def as_item(item: Item) -> dict[str, Any]:
+    """Return an item as the core takes it: what it has, nothing else."""
+    found: dict[str, Any] = (
+        {"features": item.features} if item.text is None else {"text": item.text}
+    )
+    if item.id is not None:
+        found["id"] = item.id
+    return found
+
+
+def explain(replica: Replica, asked: ExplainRequest) -> bytes:
+    """Return why an item gets its labels, as JSON."""
+    found = replica.explain(as_item(asked.item), labels=asked.labels, k=asked.k)
+    return write_json(
+        {
+            "model": replica.name,
+            "version": replica.version,
+            "reasons": [
+                {
+                    "label": reason.tag,
+                    "score": reason.score,
+                    "rank": reason.rank,
+                    "words": [
+                        {"word": word, "weight": weight}
+                        for word, weight in reason.words
+                    ],
+                }
+                for reason in found.reasons
+            ],
+        }
+    )
+
+
+def labels(replica: Replica, prefix: str, limit: int) -> bytes:
+    """Return labels that begin so, as JSON."""
+    found = replica.labels(prefix, limit)
+    return write_json({"labels": [{"label": name, "count": n} for name, n in found]})
+
+
+def key_of(key: str | None, place: int) -> str | None:
+    """Return the key of one of several feedbacks that came with one key."""
+    return None if key is None else f"{key}/{place}"
+
+
+def write_update(update: Update) -> bytes:
+    """Return news of a model, as server-sent events are written."""
+    facts = write_json(update._asdict())
+    return b"id: %d\nevent: applied\ndata: %s\n\n" % (update.applied, facts)
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON does not hold as something that it does: numbers of NumPy."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "_asdict"):
+        return value._asdict()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Iterable):
+        return list(value)
+    return str(value)

@@ -1,0 +1,95 @@
+"""What is to be served, where, and by how many."""
+
+import json
+import socket
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from manylabel.server.security import Guard, Tokens, is_loopback
+
+SERVE = ".serve"  # what belongs to the server, below the folder of models
+BACKLOG = 1024  # connections that wait to be accepted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is to be served.
+
+    Parameters
+    ----------
+    models : str
+        The folder of model folders.
+    log : str or None, default=None
+        The address of the log; None is a file below ``models``.
+    host : str, default="127.0.0.1"
+        Where to listen.
+    port : int, default=8000
+        Where to listen; 0 for any that is free.
+    n_workers : int, default=1
+        How many processes.
+    worker : int, default=0
+        Which of them.
+    counts : str or None, default=None
+        The folder in which workers share their counts.
+
+    Examples
+    --------
+    >>> Plan(models="models").log_url
+    'sqlite:///models/.serve/log.db'
+    """
+
+    models: str
+    log: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 8000
+    n_workers: int = 1
+    worker: int = 0
+    counts: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the server keeps what is its own."""
+        return Path(self.models, SERVE)
+
+    @property
+    def log_url(self) -> str:
+        """The address of the log."""
+        return self.log or f"sqlite:///{self.folder / 'log.db'}"
+
+    @property
+    def guard(self) -> Guard:
+        """Who may do what."""
+        return Guard(Tokens(self.folder))
+
+    def check(self) -> None:
+        """Refuse to be reached by others as long as all may do all."""
+        if not Path(self.models).is_dir():
+            raise ValueError(f"MODELS must be a folder. Got {self.models!r}.")
+        if self.guard.is_open and not is_loopback(self.host):
+            raise ValueError(
+                f"--host must be a loopback address as long as there are no tokens "
+                f"(manylabel token add). Got {self.host!r}."
+            )
+
+    def listen(self) -> socket.socket:
+        """Return a socket that listens."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((self.host, self.port))
+            listener.listen(BACKLOG)
+        except OSError as error:
+            listener.close()
+            place = f"{self.host}:{self.port}"
+            raise OSError(error.errno, error.strerror, place) from None
+        listener.set_inheritable(True)
+        return listener
+
+    def of_worker(self, number: int, counts: str) -> "Plan":
+        """Return the plan of one of several workers."""
+        return replace(self, worker=number, counts=counts)
+
+    def to_json(self, handle: int) -> str:
+        """Return the plan for another process, with the handle of its socket."""
+        return json.dumps({"plan": asdict(self), "handle": handle})

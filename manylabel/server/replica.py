@@ -1,0 +1,378 @@
+"""One model of the service: read by many threads while one follows the log."""
+
+import logging
+import time
+import uuid
+from collections.abc import Collection, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Condition, Thread
+from threading import Event as Flag
+from typing import Any, NamedTuple
+
+from manylabel.exceptions import ManylabelError
+from manylabel.server import events
+from manylabel.server.drift import Drift
+from manylabel.server.errors import (
+    NotReady,
+    UnknownPrediction,
+    UnknownSequence,
+    UnknownVersion,
+)
+from manylabel.server.events import Appended, Draft, Event, Remembered
+from manylabel.server.follower import Tagged
+from manylabel.server.following import Following, Published
+from manylabel.server.items import FeedbackIn, Item, check_labels
+from manylabel.server.jobs import Job
+from manylabel.server.label_index import LabelIndex
+from manylabel.server.log import Log
+from manylabel.server.memory import Memory
+from manylabel.server.settings import Settings
+from manylabel.server.store import Store
+from manylabel.server.subscription import Subscription, Update
+from manylabel.server.writer import GroupWriter
+from manylabel.text import TagExplanation
+
+LONGEST_PAUSE = 1.0  # seconds between two looks at what others may not see yet
+logger = logging.getLogger(__name__)
+
+
+class Predictions(NamedTuple):
+    """The labels of items, by which version, and the ids to refer to them."""
+
+    version: str
+    applied: int
+    ids: list[str]
+    labels: list[Tagged]
+
+
+class VersionInfo(NamedTuple):
+    """A version of a model: the log up to which number it contains, and its costs."""
+
+    version: str
+    contains: int
+    at: str
+    who: str
+    about: str
+    is_active: bool
+    is_there: bool
+    costs: dict[str, Any] | None
+
+
+class Parts(NamedTuple):
+    """What the models of a service share."""
+
+    log: Log
+    store: Store
+    writer: GroupWriter
+    memory: Memory
+    settings: Settings
+
+
+class Replica:
+    """One model: predictions from what is published, feedback into the log.
+
+    Predictions never wait for learning. Threads may call all verbs at the same time.
+
+    Parameters
+    ----------
+    name : str
+        The model.
+    parts : Parts
+        The log and what else the models of a service share.
+    """
+
+    def __init__(self, name: str, parts: Parts) -> None:
+        self.name = name
+        self._parts = parts
+        self._following = Following(name, parts.log, parts.store)
+        self._drift = Drift()
+        self._index = LabelIndex([])
+        self._acknowledged = 0
+        self._last = 0  # the last event of the log that is known
+        self._news = Condition()
+        self._subscriptions: set[Subscription] = set()
+        self._wake, self._is_stopped = Flag(), Flag()
+        self._thread = Thread(target=self._follow, name=f"follow {name}", daemon=True)
+
+    @property
+    def version(self) -> str:
+        """The version that is served."""
+        return self._published().version
+
+    @property
+    def applied(self) -> int:
+        """Up to which number of the log everything has been learnt."""
+        found = self._following.published
+        return found.applied if found else 0
+
+    @property
+    def acknowledged(self) -> int:
+        """The last number of the log that is known here."""
+        return max(self._acknowledged, self._last, self.applied)
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with the model now, as a sentence; empty if nothing is."""
+        return self._following.trouble
+
+    def is_ready(self) -> bool:
+        """Tell whether the model can be read."""
+        return self._following.published is not None
+
+    def start(self) -> None:
+        """Begin to follow the log."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop following."""
+        self._is_stopped.set()
+        self._wake.set()
+        self._thread.join()
+        for each in list(self._subscriptions):
+            each.close()
+
+    def notice(self, last: int) -> None:
+        """Be told that the log has events up to a number."""
+        self._last = max(self._last, last)
+        self._wake.set()
+
+    def predict(
+        self,
+        items: Sequence[Item],
+        *,
+        k: int = 5,
+        allow: Collection[str] | None = None,
+        deny: Collection[str] | None = None,
+        proba: bool = False,
+        remember: bool = True,
+    ) -> Predictions:
+        """Return the ``k`` best labels of each item, of those that are allowed.
+
+        What is remembered can be named by its id when feedback comes.
+        """
+        now = self._published()
+        labels = now.model.tag_many(items, k, allow=allow, deny=deny, proba=proba)
+        ids = [uuid.uuid4().hex for _ in items]
+        if not proba:
+            self._drift.add([row[0][1] for row in labels if row])
+        if remember:
+            at = time.time()
+            self._parts.memory.remember(
+                [
+                    Remembered(each, self.name, now.version, dict(item), row, at)
+                    for each, item, row in zip(ids, items, labels, strict=True)
+                ]
+            )
+        return Predictions(now.version, now.applied, ids, labels)
+
+    def feedback(
+        self, given: FeedbackIn, key: str | None, who: str
+    ) -> "Future[Appended]":
+        """Append feedback to the log; the future is done when it is on the disk.
+
+        The same key again returns the same number, and nothing is learnt twice.
+        """
+        check_labels(given)
+        item = self._item(given, key)
+        now = self._published()
+        verdict = now.model.judge(item)
+        body = {
+            "item": dict(item),
+            "accepted": list(dict.fromkeys(given.accepted)),
+            "rejected": list(dict.fromkeys(given.rejected)),
+            "complete": given.complete,
+            "who": who,
+            "predicted": {"version": now.version, **verdict._asdict()},
+        }
+        optional = {"prediction": given.prediction_id, "at": given.at}
+        body |= {name: it for name, it in optional.items() if it is not None}
+        future = self._submit(events.FEEDBACK, body, key)
+        if given.prediction_id is not None:
+            self._parts.memory.settle(given.prediction_id)
+        return future
+
+    def retract(self, sequence: int, who: str) -> "Future[Appended]":
+        """Take one feedback out of what was learnt."""
+        found = self._parts.log.read(sequence - 1, 1)
+        if not found or found[0][:3] != (sequence, self.name, events.FEEDBACK):
+            raise UnknownSequence(sequence, "that of a feedback of this model")
+        body = {"sequence": sequence, "who": who}
+        return self._submit(events.RETRACT, body, f"retract {sequence}")
+
+    def activate(self, version: str, who: str) -> "Future[Appended]":
+        """Serve another version, with the feedback that it does not contain yet."""
+        if version not in self._following.history.versions:
+            raise UnknownVersion(self.name, version)
+        self._parts.store.find(self.name, version)
+        return self._submit(events.ACTIVATE, {"version": version, "who": who})
+
+    def rollback(self, sequence: int, who: str) -> "Future[Appended]":
+        """Go back to what the model was after an event, less what was retracted."""
+        if not self._following.history.at(sequence).version or (
+            sequence > self._parts.log.last()
+        ):
+            rule = "a number of the log at which the model had a version"
+            raise UnknownSequence(sequence, rule)
+        return self._submit(events.ROLLBACK, {"sequence": sequence, "who": who})
+
+    def wait(self, sequence: int, timeout: float) -> bool:
+        """Wait until the event of a number is learnt; return whether it is."""
+        with self._news:
+            return self._news.wait_for(lambda: self.applied >= sequence, timeout)
+
+    def explain(
+        self, item: Item, labels: Sequence[str] | None = None, k: int = 5
+    ) -> TagExplanation:
+        """Return why an item gets labels: the words of its text, with weights."""
+        return self._published().model.explain(item, labels, k)
+
+    def labels(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """Return labels that begin so, or have such a word, and how often they came."""
+        counts = self._counts()
+        names = self._index.find(prefix, limit, counts)
+        return [(name, counts.get(name, 0)) for name in names]
+
+    def versions(self) -> list[VersionInfo]:
+        """Return the versions of the model, the newest first."""
+        history = self._following.history
+        return [self._describe(event) for event in reversed(history.versions.values())]
+
+    def card(self) -> dict[str, Any]:
+        """Return what the model is."""
+        now = self._published()
+        place = {"version": now.version, "applied": now.applied}
+        return dict(now.model.tagger.card()) | place
+
+    def figures(self) -> dict[str, Any]:
+        """Return running costs, drift, label counts, unknown labels, queue length."""
+        counts = self._following.label_counts
+        known = set(self._published().model.tagger.label_names_)
+        return {
+            "costs": self._following.costs.to_dict(),
+            "drift": self._drift.index(),
+            "labels": dict(counts.most_common(100)),
+            "unknown_labels": sorted(set(counts) - known)[:100],
+            "applied": self.applied,
+            "acknowledged": self.acknowledged,
+            "trouble": self.trouble,
+        }
+
+    def retrain(
+        self,
+        *,
+        who: str,
+        learner: str | None = None,
+        quality: str = "balanced",
+        data: Path | None = None,
+    ) -> Job:
+        """Learn a new version from data and the log, in a process of its own."""
+        raise NotImplementedError
+
+    def job(self, job_id: str) -> Job:
+        """Return how far a job is, or raise UnknownJob."""
+        raise NotImplementedError
+
+    def shadow(
+        self, version: str, who: str, *, is_on: bool = True
+    ) -> "Future[Appended]":
+        """Score a version that is not active on the feedback to come, or stop it."""
+        raise NotImplementedError
+
+    def queue(self, n: int) -> list[Remembered]:
+        """Return the items to label next, the most useful first."""
+        raise NotImplementedError
+
+    def subscribe(self) -> Subscription:
+        """Return what is told of each change, until it is closed."""
+        return Subscription(self._subscriptions)
+
+    def _published(self) -> Published:
+        found = self._following.published
+        if found is None:
+            why = self.trouble or f"Model {self.name!r} is being loaded."
+            raise NotReady(why)
+        return found
+
+    def _submit(
+        self, kind: str, body: dict[str, Any], key: str | None = None
+    ) -> "Future[Appended]":
+        future = self._parts.writer.submit(Draft(self.name, kind, body, key))
+        future.add_done_callback(self._note)
+        return future
+
+    def _note(self, future: "Future[Appended]") -> None:
+        if not future.cancelled() and future.exception() is None:
+            self.notice(future.result().sequence)
+
+    def _item(self, given: FeedbackIn, key: str | None) -> Item:
+        """Return the item that feedback is about."""
+        if given.item is not None:
+            return given.item
+        name = given.prediction_id or ""
+        found = self._parts.memory.recall(name)
+        if found is not None and found.model == self.name:
+            return found.item
+        # It may have been forgotten since the same request came first.
+        event = self._parts.log.find(self.name, key) if key else None
+        if event is None or event.body.get("prediction") != name:
+            raise UnknownPrediction(name)
+        item: Item = event.body["item"]
+        return item
+
+    def _counts(self) -> dict[str, int]:
+        return dict(self._following.label_counts)
+
+    def _describe(self, event: Event) -> VersionInfo:
+        body, version = event.body, event.body["version"]
+        is_active = version == self._following.history.version
+        return VersionInfo(
+            version=version,
+            contains=body["contains"],
+            at=event.at,
+            who=body["who"],
+            about=body.get("about", ""),
+            is_active=is_active,
+            is_there=self._parts.store.version(self.name, version).is_dir(),
+            costs=self._following.costs.to_dict() if is_active else None,
+        )
+
+    def _follow(self) -> None:
+        """Follow the log until told to stop."""
+        begun = False
+        while not self._is_stopped.is_set():
+            self._wake.clear()
+            start = time.monotonic()
+            try:
+                if not begun:
+                    self._following.start()
+                    begun, more = True, True
+                else:
+                    more = self._following.step(self._last)
+            except ManylabelError as error:
+                self._following.say(str(error))
+                more = False
+            except Exception:
+                logger.exception("model %s cannot follow the log", self.name)
+                more = False
+            self._tell()
+            took = time.monotonic() - start
+            if not more:
+                # Learning takes half of the time at most, so that it comes in runs.
+                self._is_stopped.wait(min(took, LONGEST_PAUSE))
+                self._wake.wait(LONGEST_PAUSE)
+
+    def _tell(self) -> None:
+        """Let those know who wait for news."""
+        found = self._following.published
+        if found is None:
+            return
+        names = found.model.tagger.label_names_
+        if len(names) != self._index.n_names:
+            self._index = LabelIndex(list(names))
+        with self._news:
+            self._news.notify_all()
+        if self._subscriptions:
+            update = Update(found.applied, self._following.costs.to_dict())
+            for each in list(self._subscriptions):
+                each.put(update)

@@ -1,0 +1,29 @@
+"""Running a service: in this process, or by several."""
+
+from collections.abc import Callable
+
+from manylabel.server.plan import Plan
+from manylabel.server.worker import serve
+from manylabel.server.workers import supervise
+
+
+def run(plan: Plan, tell: Callable[[str], None]) -> None:
+    """Serve what a plan says, until a signal comes.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to serve, where, by how many.
+    tell : callable
+        Is told what people should know.
+    """
+    plan.check()
+    with plan.listen() as listener:
+        host, port = listener.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        tell(f"Serving {plan.models} at http://{shown}:{port}/ (Ctrl-C ends it).")
+        if plan.n_workers == 1:
+            serve(plan, listener)
+        else:
+            supervise(plan, listener, tell)
+    tell("Ended; all that was acknowledged is in the log.")

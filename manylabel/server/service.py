@@ -1,0 +1,160 @@
+"""The service: every model below a folder, and the log that they follow."""
+
+import logging
+from pathlib import Path
+from threading import Event as Flag
+from threading import Lock, Thread
+
+from manylabel.exceptions import ManylabelError
+from manylabel.server.errors import KeyReused, UnknownModel
+from manylabel.server.events import ACTIVATE, VERSION, Draft
+from manylabel.server.history import History
+from manylabel.server.log import Log
+from manylabel.server.memory import Memory
+from manylabel.server.replica import Parts, Replica
+from manylabel.server.settings import Settings
+from manylabel.server.store import Store
+from manylabel.server.writer import GroupWriter
+
+PATIENCE = 1.0  # seconds between looks at whether to stop
+FOLDER = "folder"  # who logs what was found in a folder
+logger = logging.getLogger(__name__)
+
+
+class Service:
+    """Serves the model folders below a folder, and follows one log.
+
+    Parameters
+    ----------
+    models : str or Path
+        The folder with model folders; what the service keeps is in ``.serve`` below it.
+    log : Log
+        The log; it is closed by whoever opened it.
+    settings : Settings or None, default=None
+        How the service is run; None is the defaults.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import manylabel as ml
+    >>> from manylabel.server.items import FeedbackIn
+    >>> from manylabel.server.log import open_log
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> tagger = ml.Tagger().fit(["red wine", "rye bread"], [["drink"], ["food"]])
+    >>> tagger.save(f"{folder.name}/menu")
+    >>> log = open_log(f"sqlite:///{folder.name}/log.db")
+    >>> service = Service(folder.name, log).start()
+    >>> menu = service.replica("menu")
+    >>> menu.wait(1, timeout=60)
+    True
+    >>> found = menu.predict([{"text": "white wine"}], k=1)
+    >>> [name for name, score in found.labels[0]]
+    ['drink']
+    >>> given = FeedbackIn(accepted=["cheap"], prediction_id=found.ids[0])
+    >>> menu.feedback(given, key=None, who="me").result()
+    Appended(sequence=3, is_new=True)
+    >>> service.stop(); log.close(); folder.cleanup()
+    """
+
+    def __init__(
+        self, models: str | Path, log: Log, *, settings: Settings | None = None
+    ) -> None:
+        settings = settings or Settings()
+        writer = GroupWriter(log, most_waiting=settings.most_waiting)
+        memory = Memory(
+            log, most_waiting=settings.most_remembering, age=settings.memory
+        )
+        self._parts = Parts(log, Store(models), writer, memory, settings)
+        self._replicas: dict[str, Replica] = {}
+        self._lock = Lock()
+        self._is_stopped = Flag()
+        self._threads = [
+            Thread(target=self._watch_log, name="watch log", daemon=True),
+            Thread(target=self._watch_folders, name="watch folders", daemon=True),
+        ]
+
+    def start(self) -> "Service":
+        """Serve what is in the folder, and follow the log."""
+        self.look()
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Write what waits, and stop following."""
+        self._is_stopped.set()
+        for thread in self._threads:
+            thread.join()
+        for replica in self._replicas.values():
+            replica.stop()
+        self._parts.writer.stop()
+        self._parts.memory.stop()
+
+    def is_ready(self) -> bool:
+        """Tell whether all models can be read."""
+        return all(replica.is_ready() for replica in list(self._replicas.values()))
+
+    def names(self) -> list[str]:
+        """Return the names of the models."""
+        return sorted(self._replicas)
+
+    def replica(self, name: str) -> Replica:
+        """Return one model, or raise UnknownModel."""
+        found = self._replicas.get(name)
+        if found is None:
+            raise UnknownModel(name)
+        return found
+
+    def look(self) -> None:
+        """Take over model folders that are new or were changed."""
+        with self._lock:
+            for name in self._parts.store.names():
+                try:
+                    self._take_over(name)
+                except ManylabelError as error:
+                    logger.warning("model %s: %s", name, error)
+
+    def _take_over(self, name: str) -> None:
+        """Log what a folder holds if it is new, and follow the model."""
+        store, log = self._parts.store, self._parts.log
+        version, seen = store.look(name), store.seen(name)
+        if version is not None and version != seen:
+            store.adopt(name)
+            history = History(log.read(0, 1_000_000, name, controls=True))
+            body = {"version": version, "contains": 0, "who": FOLDER}
+            drafts = [Draft(name, VERSION, body, f"version {version}")]
+            if seen or not history.version:
+                body = {"version": version, "who": FOLDER}
+                # Another process that sees the same change has the same key.
+                key = f"folder {seen}-{version} {history.lineage.version}"
+                drafts.append(Draft(name, ACTIVATE, body, key))
+            try:
+                log.append(drafts)
+            except KeyReused:  # known by another name
+                log.append(drafts[1:])
+            store.note_seen(name, version)
+        if name not in self._replicas:
+            replica = Replica(name, self._parts)
+            replica.notice(log.last())
+            replica.start()
+            self._replicas[name] = replica
+
+    def _watch_log(self) -> None:
+        """Tell the models when the log has grown."""
+        last = 0
+        while not self._is_stopped.is_set():
+            try:
+                if self._parts.log.wait(last, PATIENCE):
+                    last = self._parts.log.last()
+                    for replica in list(self._replicas.values()):
+                        replica.notice(last)
+            except ManylabelError as error:
+                logger.warning("the log cannot be followed: %s", error)
+                self._is_stopped.wait(PATIENCE)
+
+    def _watch_folders(self) -> None:
+        while not self._is_stopped.wait(self._parts.settings.poll):
+            try:
+                self.look()
+            except (ManylabelError, OSError) as error:
+                logger.warning("folders cannot be looked at: %s", error)

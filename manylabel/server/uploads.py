@@ -1,0 +1,68 @@
+"""Models that come over the network: unpacked into a fresh folder, read, saved anew.
+
+What is saved is what the checked loader made of the archive, so no file of a stranger
+is ever put where models are.
+"""
+
+import re
+import shutil
+import tarfile
+from pathlib import Path
+
+from manylabel.persistence.folder import OURS
+from manylabel.server.errors import BadItem
+from manylabel.text import Tagger
+
+NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")
+MOST_FILES = 16
+
+
+def install(archive: Path, models: Path, name: str, who: str) -> None:
+    """Put the model of an archive in the place of a model, or as a new one.
+
+    Parameters
+    ----------
+    archive : Path
+        A tar file, not compressed: the files of a model folder, in a folder or not.
+    models : Path
+        Where models are.
+    name : str
+        The model's name.
+    who : str
+        Who sent it, kept with the model.
+    """
+    if not NAME.match(name):
+        raise BadItem(f"The name must be letters, digits, - and _. Got {name!r:.80}.")
+    folder = archive.with_name("unpacked")
+    folder.mkdir()
+    unpack(archive, folder)
+    Tagger.load(folder).annotate(uploaded_by=who).save(models / name)
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Write the files of a model from an archive to a folder, and no others."""
+    try:
+        with tarfile.open(archive, "r:") as members:
+            found = 0
+            for member in members:
+                if member.isdir():
+                    continue
+                found += 1
+                if found > MOST_FILES:
+                    raise BadItem(f"The archive must have at most {MOST_FILES} files.")
+                _write(members, member, folder)
+    except (tarfile.TarError, EOFError) as error:
+        raise BadItem(f"The archive must be a tar file: {error}.") from None
+
+
+def _write(members: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    # Only the last part of the name counts, and that only if it is a model's: so an
+    # archive can name no other place, whatever it holds.
+    name = member.name.rpartition("/")[2]
+    content = members.extractfile(member) if member.isreg() else None
+    if content is None or not OURS.fullmatch(name) or name.startswith("."):
+        raise BadItem(
+            f"The archive must hold a model folder's files. Got {member.name!r:.80}."
+        )
+    with content, (folder / name).open("xb") as file:
+        shutil.copyfileobj(content, file)

@@ -1,0 +1,138 @@
+"""Several processes on one socket: started, watched, started again, ended together.
+
+A worker is told what to do by one line on its standard input, which then stays open:
+when it closes, whoever started the worker is gone, and the worker ends too.
+"""
+
+import logging
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from types import FrameType
+
+from manylabel.server.plan import Plan
+
+LOOK = 0.2  # seconds between looks at the workers
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # before a worker that died is started again
+SETTLED = 60.0  # seconds after which a worker's death is not the fault of its start
+PATIENCE = 20.0  # seconds for a worker to end before it is killed
+log = logging.getLogger("manylabel.server")
+
+
+class Worker:
+    """A process that serves, by its number.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to serve.
+    listener : socket
+        That all workers share.
+    """
+
+    def __init__(self, plan: Plan, listener: socket.socket) -> None:
+        self.plan = plan
+        self.listener = listener
+        self.n_deaths = 0
+        self.begin_at = 0.0
+        self.process: subprocess.Popen[str] | None = None
+
+    def tend(self) -> None:
+        """Start the process if there is none and it is time to."""
+        now = time.monotonic()
+        if self.process is not None:
+            if self.process.poll() is None:
+                return
+            self._mourn(now)
+        elif now >= self.begin_at:
+            self._start(now)
+
+    def ask_to_end(self) -> None:
+        """Tell the process to end what it has begun, and then itself."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+
+    def wait(self, until: float) -> None:
+        """Wait until the process has ended; kill it if it does not."""
+        if self.process is None:
+            return
+        try:
+            self.process.wait(max(until - time.monotonic(), 0.0))
+        except subprocess.TimeoutExpired:
+            log.error("worker %d did not end and is killed", self.plan.worker)
+            self.process.kill()
+            self.process.wait()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+
+    def _start(self, now: float) -> None:
+        handle = self.listener.fileno()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "manylabel.server.worker"],
+            stdin=subprocess.PIPE,
+            text=True,
+            pass_fds=[handle],
+            start_new_session=True,  # Ctrl-C reaches whoever started it, and only that
+        )
+        self.begin_at = now
+        assert self.process.stdin is not None
+        self.process.stdin.write(self.plan.to_json(handle) + "\n")
+        self.process.stdin.flush()
+
+    def _mourn(self, now: float) -> None:
+        assert self.process is not None
+        lasted = now - self.begin_at
+        self.n_deaths = 1 if lasted > SETTLED else self.n_deaths + 1
+        pause = min(FIRST_PAUSE * 2 ** (self.n_deaths - 1), LONGEST_PAUSE)
+        log.error(
+            "worker %d ended with status %d and is started again in %.1f s",
+            *(self.plan.worker, self.process.returncode, pause),
+        )
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        self.process, self.begin_at = None, now + pause
+
+
+def supervise(plan: Plan, listener: socket.socket, tell: Callable[[str], None]) -> None:
+    """Keep as many workers running as a plan says, until a signal comes.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to serve.
+    listener : socket
+        Bound and listening.
+    tell : callable
+        Is told what people should know.
+    """
+    stopping: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stopping.append(number)
+
+    before = {
+        each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)
+    }
+    with tempfile.TemporaryDirectory(prefix="manylabel-counts-") as counts:
+        workers = [
+            Worker(plan.of_worker(number, counts), listener)
+            for number in range(plan.n_workers)
+        ]
+        try:
+            while not stopping:
+                for worker in workers:
+                    worker.tend()
+                time.sleep(LOOK)
+            tell(f"Ending {plan.n_workers} workers.")
+        finally:
+            for worker in workers:
+                worker.ask_to_end()
+            until = time.monotonic() + PATIENCE
+            for worker in workers:
+                worker.wait(until)
+            for each, handler in before.items():
+                signal.signal(each, handler)

@@ -192,6 +192,10 @@ class Replica:
             self._parts.memory.settle(given.prediction_id)
         return future
 
+    def find(self, key: str) -> Event | None:
+        """Return the event that a key was used for."""
+        return self._parts.log.find(self.name, key)
+
     def retract(self, sequence: int, who: str) -> "Future[Appended]":
         """Take one feedback out of what was learnt."""
         found = self._parts.log.read(sequence - 1, 1)

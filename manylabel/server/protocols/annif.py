@@ -1,7 +1,7 @@
 """The REST interface of Annif: each model is a project.
 
-Annif's ``http`` backend asks it for suggestions, and so do Annif's clients. The URI of a
-subject is the name of a label.
+Annif's ``http`` backend asks it for suggestions, and so do Annif's clients. The URI of
+a subject is the name of a label.
 """
 
 import hashlib
@@ -11,16 +11,17 @@ from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel, Field, RootModel, StringConstraints, ValidationError
+from pydantic import BaseModel, Field, RootModel, StringConstraints
 
-from manylabel.server.api import JSON, Model, read_body, refuse
+from manylabel.server.api import Model, parse, read_body
 from manylabel.server.errors import BadItem
 from manylabel.server.handlers import write_json
+from manylabel.server.items import FeedbackIn
 from manylabel.server.protocols.access import Basic
-from manylabel.server.protocols.bodies import FORM, describe_body
+from manylabel.server.protocols.bodies import FORM, answer, describe_body
 from manylabel.server.protocols.probabilities import predict_probabilities
 from manylabel.server.protocols.revisions import revise
-from manylabel.server.replica import FeedbackIn, Replica
+from manylabel.server.replica import Replica
 from manylabel.server.schemas import LONGEST_TEXT, MOST_ITEMS, MOST_LABELS, Name
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
@@ -92,10 +93,7 @@ def read_form(body: bytes) -> Form:
     except ValueError:
         rule = f"a form of at most {MOST_FIELDS:,} fields, percent-encoded in UTF-8"
         raise BadItem(f"The body must be {rule}.") from None
-    try:
-        return Form.model_validate(dict(pairs))
-    except ValidationError as error:
-        raise refuse(error) from None
+    return parse(Form, write_json(dict(pairs)))
 
 
 def show_project(replica: Replica) -> dict[str, Any]:
@@ -132,11 +130,8 @@ def suggest(
     ]
 
 
-def learn(
-    service: Service, model: str, documents: Sequence[IndexedDocument], who: str
-) -> None:
-    """Record documents with their subjects, one with an id in place of its last form."""
-    replica = service.replica(model)
+def learn(replica: Replica, documents: Sequence[IndexedDocument], who: str) -> None:
+    """Record documents with all their subjects; an id replaces its last form."""
     waiting = []
     for document in documents:
         given = FeedbackIn(
@@ -148,7 +143,7 @@ def learn(
             waiting.append(replica.feedback(given, None, who))
         else:
             digest = hashlib.sha256(document.document_id.encode()).hexdigest()
-            revise(service, model, f"annif {digest}", given, who)
+            revise(replica, f"annif {digest}", given, who)
     for future in waiting:
         future.result()
 
@@ -172,11 +167,11 @@ class Annif:
         """Return the models that the token may read, as projects."""
         names = self.guard.readable(Basic(request), self.service.names())
         found = [show_project(self.service.replica(name)) for name in names]
-        return _answer({"projects": found})
+        return answer({"projects": found})
 
     async def project(self, request: Request, model: Model) -> Response:
         """Return a model as a project."""
-        return _answer(show_project(self._replica(request, model)))
+        return answer(show_project(self._replica(request, model)))
 
     async def suggest(self, request: Request, model: Model) -> Response:
         """Return the subjects of a text that a form brings."""
@@ -189,7 +184,7 @@ class Annif:
             limit=form.limit,
             threshold=form.threshold,
         )
-        return _answer(found)
+        return answer(found)
 
     async def suggest_batch(
         self,
@@ -205,13 +200,13 @@ class Annif:
             suggest, replica, asked, limit=limit, threshold=threshold
         )
         rows = zip(found, asked, strict=True)
-        return _answer([{**row, "document_id": it.document_id} for row, it in rows])
+        return answer([{**row, "document_id": it.document_id} for row, it in rows])
 
     async def learn(self, request: Request, model: Model) -> Response:
         """Record documents with all their subjects; they are learnt at once."""
         who = self.guard.admit(Basic(request), "feedback", model)
         given = (await read_body(request, IndexedDocuments)).root
-        await run_in_threadpool(learn, self.service, model, given, who)
+        await run_in_threadpool(learn, self.service.replica(model), given, who)
         return Response(status_code=204)
 
     def _replica(self, request: Request, model: str) -> Replica:
@@ -227,7 +222,10 @@ def router(service: Service, guard: Guard) -> APIRouter:
     routes.add_api_route("", annif.projects)
     routes.add_api_route(one, annif.project)
     routes.add_api_route(
-        f"{one}/suggest", annif.suggest, methods=["POST"], openapi_extra=describe_body(Form, FORM)
+        f"{one}/suggest",
+        annif.suggest,
+        methods=["POST"],
+        openapi_extra=describe_body(Form, FORM),
     )
     routes.add_api_route(
         f"{one}/suggest-batch",
@@ -248,7 +246,3 @@ def router(service: Service, guard: Guard) -> APIRouter:
 def _modified(replica: Replica) -> str | None:
     """Return since when the version that answers is known."""
     return next((it.at for it in replica.versions() if it.is_active), None)
-
-
-def _answer(content: Any) -> Response:
-    return Response(write_json(content), media_type=JSON)

@@ -1,10 +1,19 @@
-"""Descriptions of bodies that are read straight from their bytes."""
+"""Bodies: descriptions of those that are read from their bytes, and JSON to answer."""
 
 from typing import Any
 
+from fastapi import Response
 from pydantic import BaseModel
 
-JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+from manylabel.server.api import JSON
+from manylabel.server.handlers import write_json
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def answer(content: Any, status: int = 200) -> Response:
+    """Return content as JSON."""
+    return Response(write_json(content), status, media_type=JSON)
 
 
 def describe_body(schema: type[BaseModel], kind: str = JSON) -> dict[str, Any]:

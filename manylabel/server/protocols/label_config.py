@@ -29,7 +29,7 @@ class Control(NamedTuple):
 def read_config(text: str) -> Control:
     """Return the first tag of a label config that chooses labels of a text.
 
-    A document type is refused, so there are no entities to expand and no files to fetch.
+    A document type is refused: no entities are expanded, and no files fetched.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def read_config(text: str) -> Control:
             if field.startswith("$") and tag.get("name"):
                 return _control(tag, shown, field[1:])
     raise BadItem(
-        "label_config must have Choices or a Taxonomy with toName of a text whose value "
-        "is a field of the task, as in value='$text'."
+        "label_config must have Choices or a Taxonomy with toName of a text whose "
+        "value is a field of the task, as in value='$text'."
     )
 
 
@@ -90,7 +90,7 @@ def _control(
 
 
 def _paths(tag: ElementTree.Element) -> Iterator[Path]:
-    """Yield the way to each choice below a tag; without recursion, as it may be deep."""
+    """Yield the way to each choice below a tag, which may be deep: no recursion."""
     waiting: list[tuple[ElementTree.Element, Path]] = [(tag, ())]
     while waiting:
         here, way = waiting.pop()

@@ -1,7 +1,7 @@
-"""The interface of a Label Studio ML backend: each model is one, at an address of its own.
+"""The interface of a Label Studio ML backend: each model is one, at its own address.
 
-Label Studio asks it for labels of tasks, and tells it of annotations, which are recorded
-and learnt as feedback.
+Label Studio asks it for labels of tasks, and tells it of annotations, which are
+recorded and learnt as feedback.
 """
 
 from collections.abc import Iterable
@@ -11,11 +11,11 @@ from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field, StringConstraints
 
-from manylabel.server.api import JSON, Model, read_body
+from manylabel.server.api import Model, read_body
 from manylabel.server.errors import BadItem
-from manylabel.server.handlers import write_json
+from manylabel.server.items import FeedbackIn
 from manylabel.server.protocols.access import Basic
-from manylabel.server.protocols.bodies import describe_body
+from manylabel.server.protocols.bodies import answer, describe_body
 from manylabel.server.protocols.label_config import (
     CHOICES,
     LONGEST,
@@ -24,7 +24,7 @@ from manylabel.server.protocols.label_config import (
 )
 from manylabel.server.protocols.probabilities import predict_probabilities
 from manylabel.server.protocols.revisions import revise, withdraw
-from manylabel.server.replica import FeedbackIn, Replica
+from manylabel.server.replica import Replica
 from manylabel.server.schemas import LONGEST_NAME, LONGEST_TEXT, MOST_ITEMS, MOST_LABELS
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
@@ -110,27 +110,25 @@ def predict(replica: Replica, asked: PredictBody) -> dict[str, Any]:
     }
 
 
-def take_event(service: Service, model: str, event: WebhookBody, who: str) -> None:
+def take_event(replica: Replica, event: WebhookBody, who: str) -> None:
     """Record what has happened to an annotation; other events change nothing."""
     told = [*event.annotations, *([event.annotation] if event.annotation else [])]
     for annotation in told:
         name = f"label-studio {event.project.id}/{annotation.id}"
         if event.action in DELETED or annotation.was_cancelled:
-            withdraw(service, model, name, who)
+            withdraw(replica, name, who)
         elif event.action in (CREATED, UPDATED):
             if event.task is None:
                 raise BadItem(f"task must be told with {event.action}.")
             control = read_config(event.project.label_config)
             given = as_feedback(control, event.task, annotation.result)
             if given.accepted or given.rejected:
-                revise(service, model, name, given, who)
+                revise(replica, name, given, who)
             else:  # nothing is chosen any more, and nothing else is known
-                withdraw(service, model, name, who)
+                withdraw(replica, name, who)
 
 
-def as_feedback(
-    control: Control, task: Task, regions: Iterable[Region]
-) -> FeedbackIn:
+def as_feedback(control: Control, task: Task, regions: Iterable[Region]) -> FeedbackIn:
     """Return an annotation as feedback.
 
     Who annotates sees all choices, so those not chosen are rejected. Of a taxonomy only
@@ -173,27 +171,27 @@ class LabelStudio:
     async def health(self, request: Request, model: Model) -> Response:
         """Tell that the model can be asked."""
         version = self._replica(request, model).version
-        return _answer({"status": "UP", "model_class": model, "model_version": version})
+        return answer({"status": "UP", "model_class": model, "model_version": version})
 
     async def setup(self, request: Request, model: Model) -> Response:
         """Look whether the interface of a project has labels to choose."""
         replica = self._replica(request, model)
         asked = await read_body(request, SetupBody)
         await run_in_threadpool(read_config, asked.label_config)
-        return _answer({"model_version": replica.version})
+        return answer({"model_version": replica.version})
 
     async def predict(self, request: Request, model: Model) -> Response:
         """Return labels of tasks."""
         replica = self._replica(request, model)
         asked = await read_body(request, PredictBody)
-        return _answer(await run_in_threadpool(predict, replica, asked))
+        return answer(await run_in_threadpool(predict, replica, asked))
 
     async def webhook(self, request: Request, model: Model) -> Response:
-        """Record annotations; the answer comes after the commit, before they are learnt."""
+        """Record annotations; the answer comes after the commit, and learning later."""
         who = self.guard.admit(Basic(request), "feedback", model)
         event = await read_body(request, WebhookBody)
-        await run_in_threadpool(take_event, self.service, model, event, who)
-        return _answer({}, 201)
+        await run_in_threadpool(take_event, self.service.replica(model), event, who)
+        return answer({}, 201)
 
     def _replica(self, request: Request, model: str) -> Replica:
         self.guard.admit(Basic(request), "read", model)
@@ -205,14 +203,14 @@ def router(service: Service, guard: Guard) -> APIRouter:
     studio = LabelStudio(service, guard)
     routes = APIRouter(prefix=PREFIX + "/{model}", tags=["label studio"])
     routes.add_api_route("/health", studio.health)
-    for path, answer, body, status in (
+    for path, verb, body, status in (
         ("/setup", studio.setup, SetupBody, 200),
         ("/predict", studio.predict, PredictBody, 200),
         ("/webhook", studio.webhook, WebhookBody, 201),
     ):
         routes.add_api_route(
             path,
-            answer,
+            verb,
             methods=["POST"],
             status_code=status,
             openapi_extra=describe_body(body),
@@ -236,7 +234,3 @@ def _choose(
         "score": min((score for _, score in likely), default=0.0),
         "model_version": version,
     }
-
-
-def _answer(content: Any, status: int = 200) -> Response:
-    return Response(write_json(content), status, media_type=JSON)

@@ -1,4 +1,4 @@
-"""The Open Inference Protocol, V2, of KServe, Triton and MLServer: texts in, labels out.
+"""The Open Inference Protocol V2 (KServe, Triton, MLServer): texts in, labels out.
 
 The input ``text`` has the datatype BYTES. The outputs are ``labels`` (BYTES) and
 ``scores`` (FP64), a row a text, the best label first.
@@ -14,11 +14,10 @@ from fastapi.routing import APIRoute
 
 from manylabel._version import __version__
 from manylabel.exceptions import ManylabelError
-from manylabel.server.api import JSON, Model, parse
+from manylabel.server.api import Model, parse
 from manylabel.server.errors import BadItem, UnknownVersion
-from manylabel.server.handlers import write_json
 from manylabel.server.problems import Problem, tell, tell_faults
-from manylabel.server.protocols.bodies import describe_body
+from manylabel.server.protocols.bodies import answer, describe_body
 from manylabel.server.protocols.tensors import BYTES, InferBody, read_texts, split
 from manylabel.server.replica import Replica
 from manylabel.server.security import Guard
@@ -38,7 +37,7 @@ class ErrorRoute(APIRoute):
         """Return what answers a request."""
         handle = super().get_route_handler()
 
-        async def answer(request: Request) -> Response:
+        async def guarded(request: Request) -> Response:
             try:
                 return await handle(request)
             except RequestValidationError as error:
@@ -46,7 +45,7 @@ class ErrorRoute(APIRoute):
             except ManylabelError as error:
                 return _refuse(tell(error))
 
-        return answer
+        return guarded
 
 
 def show_model(replica: Replica) -> dict[str, Any]:
@@ -115,29 +114,29 @@ class OpenInference:
     async def server(self) -> Response:
         """Tell what the server is."""
         facts = {"name": "manylabel", "version": __version__}
-        return _answer({**facts, "extensions": ["binary_tensor_data"]})
+        return answer({**facts, "extensions": ["binary_tensor_data"]})
 
     async def live(self) -> Response:
         """Tell that the process answers."""
-        return _answer({"live": True})
+        return answer({"live": True})
 
     async def ready(self) -> Response:
         """Tell whether all models can be asked."""
         is_ready = self.service.is_ready()
-        return _answer({"ready": is_ready}, 200 if is_ready else 503)
+        return answer({"ready": is_ready}, 200 if is_ready else 503)
 
     async def model(
         self, request: Request, model: Model, version: str | None = None
     ) -> Response:
         """Tell what a model takes and gives."""
-        return _answer(show_model(self._replica(request, model, version)))
+        return answer(show_model(self._replica(request, model, version)))
 
     async def model_ready(
         self, request: Request, model: Model, version: str | None = None
     ) -> Response:
         """Tell whether a model can be asked."""
         replica = self._replica(request, model, version)
-        return _answer({"name": replica.name, "ready": True})
+        return answer({"name": replica.name, "ready": True})
 
     async def infer(
         self, request: Request, model: Model, version: str | None = None
@@ -146,7 +145,7 @@ class OpenInference:
         replica = self._replica(request, model, version)
         text, binary = split(await request.body(), request.headers.get(LENGTH, ""))
         asked = parse(InferBody, text)
-        return _answer(await run_in_threadpool(infer, replica, asked, binary))
+        return answer(await run_in_threadpool(infer, replica, asked, binary))
 
     def _replica(self, request: Request, model: str, version: str | None) -> Replica:
         """Return a model that is ready; only the active version answers."""
@@ -180,10 +179,6 @@ def _refuse(problem: Problem) -> Response:
     """Return a problem in the form of the protocol, which knows no 422."""
     status = problem.kind.status
     status = BAD_REQUEST if status == UNPROCESSABLE else status
-    answer = _answer({"error": problem.detail}, status)
-    answer.headers.update(dict(problem.kind.headers))
-    return answer
-
-
-def _answer(content: Any, status: int = 200) -> Response:
-    return Response(write_json(content), status, media_type=JSON)
+    refusal = answer({"error": problem.detail}, status)
+    refusal.headers.update(dict(problem.kind.headers))
+    return refusal

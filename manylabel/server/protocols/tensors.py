@@ -12,7 +12,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from manylabel.server.errors import BadItem
-from manylabel.server.schemas import LONGEST_NAME, LONGEST_TEXT, MOST_ITEMS, Depth, Labels
+from manylabel.server.schemas import (
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    MOST_ITEMS,
+    Depth,
+    Labels,
+)
 
 BYTES = "BYTES"
 LENGTH = struct.Struct("<I")
@@ -95,7 +101,9 @@ def read_texts(given: Input, binary: bytes) -> list[str]:
     ['a cat']
     """
     if given.datatype != BYTES:
-        raise BadItem(f"datatype of an input must be BYTES. Got {given.datatype!r:.40}.")
+        raise BadItem(
+            f"datatype of an input must be BYTES. Got {given.datatype!r:.40}."
+        )
     size = given.parameters.binary_data_size
     if size is not None:
         texts = list(_unpack(binary, size))

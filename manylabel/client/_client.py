@@ -154,7 +154,7 @@ class Client:
             "complete": complete,
             "at": at,
         }
-        return self._tell(model, body, key, wait)["sequence"]
+        return int(self._tell(model, body, key, wait)["sequence"])
 
     def feedback_many(
         self,
@@ -165,7 +165,7 @@ class Client:
         wait: bool = False,
     ) -> list[int]:
         """Send several feedbacks, as the API has them; return sequence numbers."""
-        return self._tell(model, list(feedbacks), key, wait)["sequences"]
+        return list(self._tell(model, list(feedbacks), key, wait)["sequences"])
 
     def retract(self, model: str, sequence: int) -> int:
         """Take a feedback back, as if it had not been given."""
@@ -280,7 +280,9 @@ class Client:
         answer: dict[str, Any] = self._transport.send(call)
         return answer
 
-    def _tell(self, model: str, body: Any, key: str | None, wait: bool) -> Any:
+    def _tell(
+        self, model: str, body: Any, key: str | None, wait: bool
+    ) -> dict[str, Any]:
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         query = {"wait": "applied" if wait else None}
         answer = self._post(model, "feedback", body, query=query, headers=headers)

@@ -145,4 +145,5 @@ class Transport:
 
 def _pause(attempt: int) -> float:
     """Return how long to wait: twice as long each time, and never all at once."""
-    return min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE) * random.uniform(0.5, 1.0)
+    longest = min(FIRST_PAUSE * 2.0**attempt, LONGEST_PAUSE)
+    return longest * random.uniform(0.5, 1.0)

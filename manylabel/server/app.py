@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -18,6 +18,7 @@ from manylabel.exceptions import ManylabelError
 from manylabel.server import figures, openapi, schemas, static
 from manylabel.server.api import JSON, Tagging
 from manylabel.server.gate import Gate
+from manylabel.server.lifecycle import Life
 from manylabel.server.limits import Limits
 from manylabel.server.metrics import TYPE, Metrics
 from manylabel.server.operations import STREAM, TAR, Operations
@@ -97,7 +98,7 @@ def create_app(
     folder: Path,
     limits: Limits | None = None,
     metrics: Metrics | None = None,
-    is_stopping: Callable[[], bool] = lambda: False,
+    life: Life | None = None,
 ) -> FastAPI:
     """Return the application that serves some models.
 
@@ -113,8 +114,8 @@ def create_app(
         How much a request may ask for; None is ``Limits()``.
     metrics : Metrics or None, default=None
         Where requests are counted; None counts those of this process.
-    is_stopping : callable, default=lambda: False
-        Tells whether the server is about to stop.
+    life : Life or None, default=None
+        How the service is started and stopped; None is ``Life(service)``.
 
     Returns
     -------
@@ -122,38 +123,37 @@ def create_app(
         An ASGI application.
     """
     limits, metrics = limits or Limits(), metrics or Metrics()
+    life = life or Life(service)
     app = FastAPI(
         title="Manylabel",
         docs_url=None,  # its pages would load scripts from elsewhere
         redoc_url=None,
-        lifespan=lambda _: _living(service, metrics),
+        lifespan=lambda _: _living(life, metrics),
     )
     app.add_middleware(Gate, guard=guard, limits=limits, metrics=metrics)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.openapi = partial(openapi.describe, app)  # type: ignore[method-assign]
     app.include_router(_routes(TAGGING, Tagging(service, guard)))
-    operations = Operations(service, guard, folder, limits, is_stopping)
+    operations = Operations(service, guard, folder, limits, life)
     app.include_router(_routes(OPERATIONS, operations))
     for router in ROUTERS:
         app.include_router(router(service, guard))
-    app.include_router(_watching(service, guard, metrics))
+    app.include_router(_watching(life, guard, metrics))
     app.include_router(_page())
     return app
 
 
 @asynccontextmanager
-async def _living(service: Service, metrics: Metrics) -> AsyncIterator[None]:
+async def _living(life: Life, metrics: Metrics) -> AsyncIterator[None]:
     """Load the models while the server already says that it lives."""
-    starting = asyncio.create_task(run_in_threadpool(service.start))
+    life.start()
     telling = asyncio.create_task(_share(metrics))
     try:
         yield
     finally:
         telling.cancel()
-        with suppress(ManylabelError):  # the task's own error is shown where it is read
-            await starting
-        await run_in_threadpool(service.stop)
+        await life.stop()
 
 
 async def _share(metrics: Metrics) -> None:
@@ -190,7 +190,7 @@ class _Json(Response):
     media_type = JSON
 
 
-def _watching(service: Service, guard: Guard, metrics: Metrics) -> APIRouter:
+def _watching(life: Life, guard: Guard, metrics: Metrics) -> APIRouter:
     """Return the routes for those who watch a server."""
     router = APIRouter(tags=["watching"])
 
@@ -204,7 +204,7 @@ def _watching(service: Service, guard: Guard, metrics: Metrics) -> APIRouter:
     )
     async def ready() -> dict[str, str]:
         """Tell whether kernels are compiled and the log is replayed."""
-        service.check_ready()
+        life.check_ready()
         return {"status": "ready"}
 
     @router.get(
@@ -215,7 +215,9 @@ def _watching(service: Service, guard: Guard, metrics: Metrics) -> APIRouter:
     async def measured(request: Request) -> Response:
         """Return counts, times and figures in the text format of Prometheus."""
         guard.admit(request, "read")
-        families = await run_in_threadpool(figures.collect, service, metrics.worker)
+        families = await run_in_threadpool(
+            figures.collect, life.service, metrics.worker
+        )
         text = "\n".join([*metrics.lines(families), ""])
         return Response(text, media_type=TYPE)
 

@@ -91,16 +91,20 @@ class Gate:
             self.metrics.observe(scope["method"], route, answer.status, seconds)
 
     async def _pass(self, scope: Message, receive: Receive, answer: "Answer") -> None:
-        headers = {name.decode("latin-1"): it for name, it in scope["headers"]}
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in scope["headers"]
+        }
         most = self.limits.bytes_of(scope["method"])
         if self.in_flight > self.limits.in_flight and not scope["path"].startswith(
             HEALTH
         ):
             raise Busy("More requests are in flight than may be; try again.")
-        self.guard.check_origin(_Decoded(headers))
-        if headers.get("content-encoding", b"identity") != b"identity":
+        self.guard.check_origin(headers)
+        if headers.get("content-encoding", "identity") != "identity":
             raise EncodedBody("The body must not be compressed.")
-        if int(headers.get("content-length", b"0")) > most:
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length) > most:
             raise _too_large(most)
         is_upload = scope["method"] == "PUT"
         patience = None if is_upload else self.limits.body_seconds
@@ -189,17 +193,6 @@ class Body:
         if self._size > self._most:
             raise _too_large(self._most)
         return message
-
-
-class _Decoded:
-    """Headers as text."""
-
-    def __init__(self, raw: dict[str, bytes]) -> None:
-        self._raw = raw
-
-    def get(self, key: str, default: str = "", /) -> str:
-        value = self._raw.get(key)
-        return default if value is None else value.decode("latin-1")
 
 
 def _too_large(most: int) -> BodyTooLarge:

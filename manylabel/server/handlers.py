@@ -63,7 +63,7 @@ def write_predictions(
     model: str, found: Predictions, items: Sequence[str | None]
 ) -> bytes:
     """Return predictions as JSON; ``items`` are the ids that the items came with."""
-    rows = zip(found.ids or [None] * len(items), items, found.labels, strict=True)
+    rows = zip(found.ids, items, found.labels, strict=True)
     return write_json(
         {
             "model": model,

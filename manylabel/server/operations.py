@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path as File
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from manylabel.server import handlers, uploads
 from manylabel.server.api import JSON, Model, acknowledge
 from manylabel.server.errors import Busy
 from manylabel.server.gate import DEADLINE
+from manylabel.server.lifecycle import Life
 from manylabel.server.limits import Limits, NotJson
 from manylabel.server.replica import Replica
 from manylabel.server.schemas import ActivateRequest, RetrainRequest, RollbackRequest
@@ -50,7 +51,7 @@ class Operations:
         Where models are.
     limits : Limits
         How many streams there may be.
-    is_stopping : callable
+    life : Life
         Tells whether the server is about to stop, so that streams end.
     """
 
@@ -60,13 +61,13 @@ class Operations:
         guard: Guard,
         folder: File,
         limits: Limits,
-        is_stopping: Callable[[], bool],
+        life: Life,
     ) -> None:
         self.service = service
         self.guard = guard
         self.folder = folder
         self.limits = limits
-        self.is_stopping = is_stopping
+        self.life = life
         self.n_streams = 0
 
     async def versions(self, request: Request, model: Model) -> Response:
@@ -129,9 +130,7 @@ class Operations:
             with archive.open("wb") as file:
                 async for part in request.stream():
                     await run_in_threadpool(file.write, part)
-            await run_in_threadpool(
-                uploads.install, archive, self.folder, model, who
-            )
+            await run_in_threadpool(uploads.install, archive, self.folder, model, who)
         return Response(status_code=204)
 
     async def events(self, request: Request, model: Model) -> Response:
@@ -152,7 +151,7 @@ class Operations:
             figures = await run_in_threadpool(replica.figures)
             yield handlers.write_update(Update(replica.applied, figures["costs"]))
             silence = 0.0
-            while not (self.is_stopping() or news.is_closed):
+            while not (self.life.is_stopping or news.is_closed):
                 update = news.get(timeout=0)
                 if update is not None:
                     yield handlers.write_update(update)

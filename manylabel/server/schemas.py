@@ -7,6 +7,7 @@ Requests are checked by these models and nothing else. Responses are written by
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic.config import JsonDict, JsonValue
 
 MOST_ITEMS = 10_000  # of a request
 MOST_LABELS = 1_000  # named in a list, or asked for an item
@@ -20,8 +21,8 @@ Labels = Annotated[list[Name], Field(max_length=MOST_LABELS)]
 SequenceNumber = Annotated[int, Field(ge=0, lt=NUMBER)]
 Depth = Annotated[int, Field(ge=1, le=MOST_LABELS)]
 
-EXAMPLE_ITEM = {"id": "a1", "text": "a library to read XML files from Python"}
-EXAMPLE_LABELS = [{"label": "role::shared-lib", "score": 0.93}]
+EXAMPLE_ITEM: JsonDict = {"id": "a1", "text": "a library to read XML files from Python"}
+EXAMPLE_LABELS: list[JsonValue] = [{"label": "role::shared-lib", "score": 0.93}]
 
 
 class Asked(BaseModel):

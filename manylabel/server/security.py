@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -51,19 +51,12 @@ class Token(NamedTuple):
         return scope in self.scopes and (not self.models or model in self.models)
 
 
-class Headers(Protocol):
-    """The headers of a request, by names in lower case."""
-
-    def get(self, key: str, default: str = "", /) -> str:
-        """Return a header's value."""
-
-
 class Request(Protocol):
-    """What is asked of a request: its headers."""
+    """What is asked of a request."""
 
     @property
-    def headers(self) -> Headers:
-        """The headers."""
+    def headers(self) -> Mapping[str, str]:
+        """The headers, by names in lower case."""
 
 
 class Tokens:
@@ -230,7 +223,7 @@ class Guard:
             )
         return token
 
-    def check_origin(self, headers: Headers) -> None:
+    def check_origin(self, headers: Mapping[str, str]) -> None:
         """Refuse what a page of another site could send to an open server."""
         if not self.is_open:
             return

@@ -8,11 +8,13 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
 from manylabel.server.app import create_app
 from manylabel.server.connections import bounded
+from manylabel.server.lifecycle import Life
 from manylabel.server.limits import Limits
 from manylabel.server.log import open_log
 from manylabel.server.metrics import Metrics
@@ -24,26 +26,49 @@ KEPT = 60  # seconds for which a connection without requests is kept
 
 
 class Server(uvicorn.Server):
-    """Ends quietly: a signal that was obeyed is not raised again."""
+    """Ends quietly: a signal that was obeyed is not raised again.
 
-    def obey(self) -> None:
-        """Let ``SIGINT`` and ``SIGTERM`` end the server, with status 0."""
-        for each in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(each, lambda *_: None)
+    Parameters
+    ----------
+    config : uvicorn.Config
+        How to serve.
+    life : Life
+        Of what is served.
+    """
 
-    def watch(self, handle: int) -> None:
-        """End when a file is at its end: whoever holds the other end is gone."""
+    def __init__(self, config: uvicorn.Config, life: Life) -> None:
+        super().__init__(config)
+        self.life = life
+        life.give_up = self.stop
+
+    def stop(self) -> None:
+        """End soon."""
+        self.life.is_stopping = True
+        self.should_exit = True
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End because of a signal."""
+        self.life.is_stopping = True
+        super().handle_exit(sig, frame)
+
+    async def serve_until(
+        self, listener: socket.socket, parent: int | None = None
+    ) -> None:
+        """Serve until a signal comes, or the file ``parent`` is at its end."""
+        loop = asyncio.get_running_loop()
 
         def look() -> None:
-            if not os.read(handle, 1):
-                self.should_exit = True
-                asyncio.get_running_loop().remove_reader(handle)
+            if parent is not None and not os.read(parent, 1):
+                loop.remove_reader(parent)
+                self.stop()
 
-        asyncio.get_running_loop().add_reader(handle, look)
+        if parent is not None:
+            loop.add_reader(parent, look)
+        await self.serve([listener])
 
 
 def serve(plan: Plan, listener: socket.socket, *, parent: int | None = None) -> None:
-    """Serve until a signal comes, or the parent is gone.
+    """Serve until a signal comes, or whoever started this process is gone.
 
     Parameters
     ----------
@@ -54,19 +79,32 @@ def serve(plan: Plan, listener: socket.socket, *, parent: int | None = None) -> 
     parent : int or None, default=None
         A file whose end says that whoever started this process is gone.
     """
-    limits = Limits()
+    plan.folder.mkdir(exist_ok=True)
     log = open_log(plan.log_url)
-    service = Service(Path(plan.models), log)
+    life = Life(Service(plan.models, log))
+    config = _configure(plan, life)
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, lambda *_: None)  # the server has obeyed when it is raised
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(Server(config, life).serve_until(listener, parent))
+    log.close()
+    if life.error is not None:
+        raise life.error
+
+
+def _configure(plan: Plan, life: Life) -> uvicorn.Config:
+    """Return how to serve a plan."""
+    limits = Limits()
     counts = None if plan.counts is None else Path(plan.counts)
     app = create_app(
-        service,
+        life.service,
         plan.guard,
         folder=Path(plan.models),
         limits=limits,
         metrics=Metrics(counts, plan.worker),
-        is_stopping=lambda: server.should_exit,
+        life=life,
     )
-    config = uvicorn.Config(
+    return uvicorn.Config(
         app,
         http=bounded(limits),
         ws="none",
@@ -79,24 +117,25 @@ def serve(plan: Plan, listener: socket.socket, *, parent: int | None = None) -> 
         timeout_keep_alive=KEPT,
         timeout_graceful_shutdown=GRACE,
     )
-    server = Server(config)
-    server.obey()
-    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-        runner.run(_run(server, listener, parent))
-
-
-async def _run(server: Server, listener: socket.socket, parent: int | None) -> None:
-    if parent is not None:
-        server.watch(parent)
-    await server.serve([listener])
 
 
 def main() -> None:
     """Read a plan from standard input and serve it."""
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
-    told = json.loads(sys.stdin.buffer.raw.readline())
+    told = json.loads(_first_line(sys.stdin.fileno()))
     listener = socket.socket(fileno=told["handle"])
     serve(Plan(**told["plan"]), listener, parent=sys.stdin.fileno())
+
+
+def _first_line(handle: int) -> bytes:
+    """Return a line; what comes after it is left unread."""
+    line = b""
+    while not line.endswith(b"\n"):
+        part = os.read(handle, 1)
+        if not part:
+            break
+        line += part
+    return line
 
 
 if __name__ == "__main__":

@@ -2,44 +2,44 @@
 
 import binascii
 from base64 import b64decode
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from manylabel.server.security import Headers, Request
+from manylabel.server.security import Request
 
 
-class Basic:
-    """A request whose Basic password, if it has one, is shown as a bearer token.
+class Bearer(NamedTuple):
+    """A request as the guard reads it."""
 
-    Annif takes both from the address of its endpoint, Label Studio from the settings of
-    its backend. The name of the user is not looked at: the token says who it is.
+    headers: Mapping[str, str]
+
+
+def as_bearer(request: Request) -> Bearer:
+    """Return a request whose Basic password, if it has one, is its bearer token.
+
+    Annif takes the password from the address of its endpoint, Label Studio from the
+    settings of a backend. The user is not looked at: the token says who it is.
 
     Parameters
     ----------
     request : Request
         With its headers.
 
+    Returns
+    -------
+    Bearer
+        What the guard asks for.
+
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> request = SimpleNamespace(headers={"authorization": "Basic YW5uOm1sX3g="})
-    >>> Basic(request).headers.get("authorization")
-    'Bearer ml_x'
+    >>> as_bearer(Bearer({"authorization": "Basic YW5uOm1sX3g="}))
+    Bearer(headers={'authorization': 'Bearer ml_x'})
     """
-
-    def __init__(self, request: Request) -> None:
-        self._headers = request.headers
-
-    @property
-    def headers(self) -> Headers:
-        """The headers, of which only ``authorization`` may differ."""
-        return self
-
-    def get(self, key: str, default: str = "", /) -> str:
-        """Return a header's value."""
-        value = self._headers.get(key, default)
-        kind, _, credentials = value.partition(" ")
-        if key != "authorization" or kind.lower() != "basic":
-            return value
-        return f"Bearer {_password(credentials.strip())}"
+    value = request.headers.get("authorization", "")
+    kind, _, credentials = value.partition(" ")
+    if kind.lower() == "basic":
+        value = f"Bearer {_password(credentials.strip())}"
+    return Bearer({"authorization": value})
 
 
 def _password(credentials: str) -> str:

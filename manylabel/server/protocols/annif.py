@@ -17,7 +17,7 @@ from manylabel.server.api import Model, parse, read_body
 from manylabel.server.errors import BadItem
 from manylabel.server.handlers import write_json
 from manylabel.server.items import FeedbackIn
-from manylabel.server.protocols.access import Basic
+from manylabel.server.protocols.access import as_bearer
 from manylabel.server.protocols.bodies import FORM, answer, describe_body
 from manylabel.server.protocols.probabilities import predict_probabilities
 from manylabel.server.protocols.revisions import revise
@@ -165,7 +165,7 @@ class Annif:
 
     async def projects(self, request: Request) -> Response:
         """Return the models that the token may read, as projects."""
-        names = self.guard.readable(Basic(request), self.service.names())
+        names = self.guard.readable(as_bearer(request), self.service.names())
         found = [show_project(self.service.replica(name)) for name in names]
         return answer({"projects": found})
 
@@ -204,13 +204,13 @@ class Annif:
 
     async def learn(self, request: Request, model: Model) -> Response:
         """Record documents with all their subjects; they are learnt at once."""
-        who = self.guard.admit(Basic(request), "feedback", model)
+        who = self.guard.admit(as_bearer(request), "feedback", model)
         given = (await read_body(request, IndexedDocuments)).root
         await run_in_threadpool(learn, self.service.replica(model), given, who)
         return Response(status_code=204)
 
     def _replica(self, request: Request, model: str) -> Replica:
-        self.guard.admit(Basic(request), "read", model)
+        self.guard.admit(as_bearer(request), "read", model)
         return self.service.replica(model)
 
 

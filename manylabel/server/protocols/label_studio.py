@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from manylabel.server.api import Model, read_body
 from manylabel.server.errors import BadItem
 from manylabel.server.items import FeedbackIn
-from manylabel.server.protocols.access import Basic
+from manylabel.server.protocols.access import as_bearer
 from manylabel.server.protocols.bodies import answer, describe_body
 from manylabel.server.protocols.label_config import (
     CHOICES,
@@ -188,13 +188,13 @@ class LabelStudio:
 
     async def webhook(self, request: Request, model: Model) -> Response:
         """Record annotations; the answer comes after the commit, and learning later."""
-        who = self.guard.admit(Basic(request), "feedback", model)
+        who = self.guard.admit(as_bearer(request), "feedback", model)
         event = await read_body(request, WebhookBody)
         await run_in_threadpool(take_event, self.service.replica(model), event, who)
         return answer({}, 201)
 
     def _replica(self, request: Request, model: str) -> Replica:
-        self.guard.admit(Basic(request), "read", model)
+        self.guard.admit(as_bearer(request), "read", model)
         return self.service.replica(model)
 
 

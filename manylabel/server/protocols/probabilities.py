@@ -3,6 +3,8 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from scipy.special import expit
+
 from manylabel.server.errors import BadItem
 from manylabel.server.replica import Predictions, Replica
 
@@ -16,7 +18,8 @@ def predict_probabilities(
 ) -> Predictions:
     """Return the best labels of items with probabilities, which are not remembered.
 
-    A model without probabilities gives its scores, cut to 0 and 1.
+    A model without probabilities gives the logistic function of its scores, which is
+    above 1/2 where the model gives the label.
 
     Parameters
     ----------
@@ -40,7 +43,7 @@ def predict_probabilities(
         found = replica.predict(items, k=k, allow=allow, remember=False)
     return found._replace(
         labels=[
-            [(name, min(max(score, 0.0), 1.0)) for name, score in row]
+            [(name, float(expit(score))) for name, score in row]
             for row in found.labels
         ]
     )

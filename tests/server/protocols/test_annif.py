@@ -1,17 +1,16 @@
 """Annif's REST interface, as its ``http`` backend and its clients use it."""
 
 from datetime import datetime
+from urllib.parse import urlencode
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 PROJECT = "/v1/projects/menu"
 # Recorded from annif 1.4.3, backend http: a form and its user agent.
 RECORDED = b"text=a+glass+of+wine&metadata_title=Wines&project=menu&limit=2"
 HEADERS = {
-    "User-Agent": "Annif/1.4.3",
-    "Content-Type": "application/x-www-form-urlencoded",
+    "user-agent": "Annif/1.4.3",
+    "content-type": "application/x-www-form-urlencoded",
 }
 LEARN = [
     {
@@ -24,8 +23,8 @@ LEARN = [
 
 
 def test_a_request_of_the_http_backend_gets_scores_above_0_the_best_first(served):
-    answer = served.client.post(f"{PROJECT}/suggest", content=RECORDED, headers=HEADERS)
-    results = answer.json()["results"]
+    answer = served.post(f"{PROJECT}/suggest", RECORDED, HEADERS)
+    results = answer.json["results"]
     assert results[0]["uri"] == results[0]["label"] == "drink"
     scores = [hit["score"] for hit in results]
     assert len(scores) == 2
@@ -34,27 +33,29 @@ def test_a_request_of_the_http_backend_gets_scores_above_0_the_best_first(served
 
 
 def test_the_http_backend_reads_is_trained_and_modification_time(served):
-    project = served.client.get(PROJECT, headers=HEADERS).json()
+    project = served.get(PROJECT, HEADERS).json
     assert project["is_trained"] is True
     assert datetime.fromisoformat(project["modification_time"]).tzinfo is not None
 
 
 def test_projects_are_the_models(served):
-    projects = served.client.get("/v1/projects").json()["projects"]
+    projects = served.get("/v1/projects").json["projects"]
     assert [project["project_id"] for project in projects] == ["menu"]
-    assert projects[0] == served.client.get(PROJECT).json()
+    assert projects[0] == served.get(PROJECT).json
 
 
 def test_a_batch_is_answered_as_its_documents_are_one_by_one(served):
     texts = ["red wine", "rye bread"]
     documents = [{"text": t, "document_id": t} for t in texts]
-    batch = served.client.post(
+    batch = served.post(
         f"{PROJECT}/suggest-batch?limit=2&threshold=0.1&language=en",
-        json={"documents": documents},
-    ).json()
+        {"documents": documents},
+    ).json
     fields = {"limit": "2", "threshold": "0.1"}
     alone = [
-        served.client.post(f"{PROJECT}/suggest", data={"text": t, **fields}).json()
+        served.post(
+            f"{PROJECT}/suggest", urlencode({"text": t, **fields}).encode()
+        ).json
         for t in texts
     ]
     assert batch == [
@@ -65,8 +66,8 @@ def test_a_batch_is_answered_as_its_documents_are_one_by_one(served):
 def test_subjects_below_the_threshold_or_past_the_limit_are_left_out(served):
     def suggest(**fields):
         data = {"text": "red wine", **fields}
-        answer = served.client.post(f"{PROJECT}/suggest", data=data)
-        return answer.json()["results"]
+        answer = served.post(f"{PROJECT}/suggest", urlencode(data).encode())
+        return answer.json["results"]
 
     assert suggest(limit="0") == []
     assert len(suggest(limit="1")) == 1
@@ -78,8 +79,8 @@ def test_a_document_sent_twice_is_learnt_once_and_a_changed_one_in_its_place(ser
     before = len(served.kinds())
     for subjects in (["food"], ["food"], ["drink"], ["drink"], ["food"]):
         document = {**LEARN[0], "subjects": [{"uri": uri} for uri in subjects]}
-        answer = served.client.post(f"{PROJECT}/learn", json=[document])
-        assert (answer.status_code, answer.content) == (204, b"")
+        answer = served.post(f"{PROJECT}/learn", [document])
+        assert (answer.status, answer.body) == (204, b"")
     learnt, taken_back = "feedback", "retract"
     expected = [learnt, taken_back, learnt, taken_back, learnt]
     assert served.kinds()[before:] == expected
@@ -90,18 +91,18 @@ def test_a_document_sent_twice_is_learnt_once_and_a_changed_one_in_its_place(ser
 def test_documents_without_an_id_are_learnt_each_time(served):
     before = len(served.kinds())
     document = {"text": "tap water", "subjects": [{"uri": "drink"}, {"uri": "drink"}]}
-    served.client.post(f"{PROJECT}/learn", json=[document, document])
+    served.post(f"{PROJECT}/learn", [document, document])
     assert served.kinds()[before:] == ["feedback", "feedback"]
 
 
 def test_what_is_learnt_shows_in_the_next_suggestion(served):
-    text = "zugenoxx flambeed"
-    document = {"text": text, "subjects": [{"uri": "http://example.org/dessert"}]}
-    served.client.post(f"{PROJECT}/learn", json=[document] * 5)
+    text, uri = "zugenoxx flambeed", "http://example.org/dessert"
+    document = {"text": text, "subjects": [{"uri": uri, "label": "Dessert"}]}
+    served.post(f"{PROJECT}/learn", [document] * 5)
     served.replica.wait(served.log.last(), timeout=30)
-    answer = served.client.post(f"{PROJECT}/suggest", data={"text": text})
-    uris = [hit["uri"] for hit in answer.json()["results"]]
-    assert "http://example.org/dessert" in uris
+    answer = served.post(f"{PROJECT}/suggest", urlencode({"text": text}).encode())
+    uris = [hit["uri"] for hit in answer.json["results"]]
+    assert uri in uris
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_what_is_learnt_shows_in_the_next_suggestion(served):
         ("suggest", b"text=" + b"a" * 100_001, 422, "text: "),
         ("suggest-batch", b'{"documents": [{}]}', 422, "documents.0.text: "),
         ("suggest-batch", b"[", 422, "Invalid JSON"),
-        ("learn", b"{}", 422, "list"),
+        ("learn", b"{}", 422, "valid array"),
         ("learn", b'[{"text": "a"}]', 422, "0.subjects: "),
     ],
 )
@@ -123,47 +124,15 @@ def test_a_request_that_cannot_be_read_is_refused_in_a_sentence(
     served, path, body, status, message
 ):
     kind = "application/x-www-form-urlencoded" if path == "suggest" else None
-    headers = {"Content-Type": kind or "application/json"}
-    answer = served.client.post(f"{PROJECT}/{path}", content=body, headers=headers)
-    assert answer.status_code == status
-    assert message in answer.json()["detail"]
+    headers = {} if kind is None else {"content-type": kind}
+    answer = served.post(f"{PROJECT}/{path}", body, headers)
+    assert answer.status == status
+    assert message in answer.json["detail"]
 
 
 def test_more_than_32_documents_and_unknown_projects_are_refused(served):
     batch = {"documents": [{"text": "a"}] * 33}
-    answer = served.client.post(f"{PROJECT}/suggest-batch", json=batch)
-    assert answer.status_code == 422
-    assert served.client.get("/v1/projects/no").status_code == 404
-    assert served.client.get("/v1/projects/..%2Fmenu").status_code == 404
-
-
-@settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
-    path=st.sampled_from(["suggest", "suggest-batch", "learn"]),
-    body=st.one_of(
-        st.binary(max_size=60),
-        st.text(max_size=60).map(lambda text: f"text={text}".encode()),
-        st.recursive(
-            st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=9),
-            lambda inner: st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(["text", "documents", "subjects", "uri", "document_id"]),
-                inner,
-                max_size=4,
-            ),
-            max_leaves=12,
-        ),
-    ),
-)
-def test_no_body_is_an_error_of_the_server(served, path, body):
-    sent = {"content": body} if isinstance(body, bytes) else {"json": body}
-    if not isinstance(body, bytes):
-        sent = {"content": _dump(body)}
-    answer = served.client.post(
-        f"{PROJECT}/{path}", **sent, headers={"Content-Type": "application/json"}
-    )
-    assert answer.status_code < 500
+    answer = served.post(f"{PROJECT}/suggest-batch", batch)
+    assert answer.status == 422
+    assert served.get("/v1/projects/no").status == 404
+    assert served.get("/v1/projects/..%2Fmenu").status == 404

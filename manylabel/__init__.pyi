@@ -56,6 +56,7 @@ from .persistence import load as load
 from .propensity import Propensity as Propensity
 from .river import from_river as from_river
 from .river import to_river as to_river
+from .text import Corrected as Corrected
 from .text import Tagger as Tagger
 from .text import TextVectorizer as TextVectorizer
 from .text import choose as choose

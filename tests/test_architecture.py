@@ -16,7 +16,7 @@ import manylabel
 ROOT = Path(manylabel.__file__).parent
 LAYERS = [  # lowest first; names on one line are siblings and do not import each other
     {"_escapes"},
-    {"_docstrings", "_kernels", "_typing", "_version", "exceptions"},
+    {"_docstrings", "_kernels", "_typing", "_version", "exceptions", "learners"},
     {"_validation", "explanation", "lists", "parallel", "persistence", "sharing"},
     {"losses", "propensity", "solvers"},
     {"base", "metrics", "data"},
@@ -34,6 +34,8 @@ ONLY_IN = {
     "pydantic": {"server"},
     "starlette": {"server"},
     "uvicorn": {"server"},
+    "psycopg": {"server"},
+    "sqlite3": {"server"},
     "typer": {"cli"},
     "rich": {"cli"},
     "matplotlib": {"evaluation"},

@@ -12,10 +12,11 @@ import typer
 from manylabel.cli import options
 from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.inputs import DataFile
-from manylabel.cli.learners import LEARNERS, make
+from manylabel.cli.learners import make
 from manylabel.cli.plan import Wish, make_plan
 from manylabel.cli.tuning import check_tuning, search
 from manylabel.exceptions import ArchiveError
+from manylabel.learners import LEARNERS
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset

@@ -6,31 +6,8 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-ONLINE = {
-    "csdpp": "CSDPP",
-    "online-br": "OnlineBinaryRelevance",
-    "online-rand": "OnlineRandomProjection",
-    "online-cs": "OnlineCompressedSensing",
-    "online-label-tree": "OnlineLabelTree",
-}
-LEARNERS = {
-    "one-vs-rest": "OneVsRest",
-    "popularity": "Popularity",
-    "label-powerset": "LabelPowerset",
-    "plst": "PLST",
-    "cplst": "CPLST",
-    "compressed-sensing": "CompressedSensing",
-    "mlcssp": "MLCSSP",
-    "leml": "LEML",
-    "label-tree": "LabelTree",
-    "fastxml": "FastXML",
-    "pfastxml": "PfastXML",
-    "pfastrexml": "PfastreXML",
-    "powerset-tree": "PowersetTree",
-    "annotation-tree": "AnnotationTree",
-    "blend": "Blend",
-    **ONLINE,
-}
+from manylabel.learners import LEARNERS
+
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 COUNT_OR_SHARE = {"n_components"}  # 5 and 5.0 do not mean the same
 

@@ -10,7 +10,8 @@ import typer
 from manylabel.cli import options
 from manylabel.cli.console import note, percent, print_json, print_table, status
 from manylabel.cli.inputs import DataFile
-from manylabel.cli.learners import ONLINE, make
+from manylabel.cli.learners import make
+from manylabel.learners import ONLINE
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset

@@ -69,9 +69,9 @@ class BadItem(ServiceError, ValueError):
 class KeyReused(ServiceError):
     """The same key came with another request."""
 
-    def __init__(self, model: str, key: str) -> None:
+    def __init__(self, model: str, kind: str, key: str) -> None:
         super().__init__(f"The key {key!r:.80} was used for another request.")
-        self.model, self.key = model, key
+        self.place = (model, kind, key)
 
 
 class Busy(ServiceError):

@@ -83,18 +83,19 @@ def seal(before: str, event: Event) -> str:
 def arrange(
     drafts: Sequence[Draft],
     last: tuple[int, str],
-    find: Callable[[str, str], Event | None],
+    find: Callable[[str, str, str], Event | None],
 ) -> tuple[list[Appended], list[Event]]:
     """Return the places of drafts after the last number and digest, and what is new.
 
-    ``find`` looks a model's key up. The key of another request raises KeyReused.
+    ``find`` looks up the key of a model's events of a kind. The key of another request
+    raises KeyReused.
     """
     sequence, digest = last
     places: list[Appended] = []
     new: list[Event] = []
-    fresh: dict[tuple[str, str], Event] = {}
+    fresh: dict[tuple[str, str, str], Event] = {}
     for draft in drafts:
-        name = (draft.model, draft.key or "")
+        name = (draft.model, draft.kind, draft.key or "")
         known = (fresh.get(name) or find(*name)) if draft.key else None
         if known is None:
             known = _place(draft, sequence + 1, digest)

@@ -1,54 +1,18 @@
-"""Models that follow a log: they learn feedback, and are read while they learn."""
+"""Models that follow a log: what was learnt is a function of the feedback given."""
 
-from collections.abc import Collection, Iterator, Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from copy import copy, deepcopy
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
-import scipy.sparse as sp
-
-from manylabel._typing import CSR
-from manylabel.data.dataset import best_first
+from manylabel import persistence
 from manylabel.server.errors import BadItem
 from manylabel.server.items import Feedback, Item, as_rows
-from manylabel.text import TagExplanation, Tagger
-from manylabel.text._items import PASSTHROUGH
+from manylabel.server.models import CorrectedModel, Model, OnlineModel, Verdict
+from manylabel.text import Corrected, Tagger
 
-DEPTH = 5  # labels that are judged by rank
-DEEPEST = 1000  # labels among which allowed ones are looked for
-DENSE = 1 << 23  # scores that are made at once, where labels are few
-Tagged = list[tuple[str, float]]
-
-
-class Verdict(NamedTuple):
-    """What a model says of an item: its best labels, and those that it gives."""
-
-    best: list[str]
-    given: list[str]
-
-
-class Model(Protocol):
-    """What is read: it never changes."""
-
-    tagger: Any
-
-    def tag_many(  # noqa: D102
-        self,
-        items: Sequence[Item],
-        k: int,
-        *,
-        allow: Collection[str] | None = None,
-        deny: Collection[str] | None = None,
-        proba: bool = False,
-    ) -> list[Tagged]: ...
-
-    def judge(self, item: Item) -> Verdict: ...  # noqa: D102
-
-    def explain(  # noqa: D102
-        self, item: Item, labels: Sequence[str] | None, k: int
-    ) -> TagExplanation: ...
-
-    def save(self, path: Path) -> None: ...  # noqa: D102
+logger = logging.getLogger(__name__)
 
 
 class Follower(Protocol):
@@ -59,91 +23,66 @@ class Follower(Protocol):
 
     def learn(self, given: Sequence[Feedback]) -> None: ...  # noqa: D102
 
+    def judge(self, item: Item) -> Verdict: ...  # noqa: D102
+
     def freeze(self) -> Model: ...  # noqa: D102
+
+
+def load_follower(folder: Path) -> Follower:
+    """Return what follows the log from a model folder on."""
+    found = load_model(folder)
+    if isinstance(found, Corrected):
+        return CorrectedFollower(found)
+    return OnlineFollower(found) if learns_itself(found) else CorrectedFollower(found)
+
+
+def load_model(folder: Path) -> Tagger | Corrected:
+    """Return the tagger of a folder, or the corrections beside one."""
+    found = persistence.load(folder)
+    return found if isinstance(found, Corrected) else Tagger.load(folder)
 
 
 def learns_itself(tagger: Tagger) -> bool:
     """Tell whether a tagger's own learner takes a stream of such items."""
     hashes = getattr(tagger.vectorizer_, "n_features", None) is not None
-    streams = hashes or tagger.vectorizer_ == PASSTHROUGH
+    streams = hashes or not tagger.reads_texts_
     return streams and hasattr(tagger.learner_, "partial_fit")
 
 
-class OnlineModel:
-    """A tagger whose learner learns the stream itself, as it was at some moment."""
+class CorrectedFollower:
+    """Learns corrections beside a tagger that stays as it is.
 
-    def __init__(self, tagger: Tagger) -> None:
-        self.tagger = tagger
+    Parameters
+    ----------
+    found : Tagger or Corrected
+        Fitted; it is not changed.
+    """
 
-    def tag_many(
-        self,
-        items: Sequence[Item],
-        k: int,
-        *,
-        allow: Collection[str] | None = None,
-        deny: Collection[str] | None = None,
-        proba: bool = False,
-    ) -> list[Tagged]:
-        """Return the ``k`` best labels of each item, of those that are allowed."""
-        tagger = self.tagger
-        X = tagger.transform(as_rows(tagger, items))
-        if proba:
-            scores = sp.csr_array(self._probabilities(X))
-        elif allow is None:
-            scores = tagger.learner_.predict_topk(X, k + len(set(deny or ())))
-        else:
-            scores = self._deep(X)
-        kept = None if allow is None else set(allow)
-        return [
-            [
-                it
-                for it in row
-                if it[0] not in (deny or ()) and (kept is None or it[0] in kept)
-            ][:k]
-            for row in self._named(scores)
-        ]
+    def __init__(self, found: Tagger | Corrected) -> None:
+        is_corrected = isinstance(found, Corrected)
+        self._corrected = found if is_corrected else Corrected(found)
+        self._is_frozen = True
+
+    def learn(self, given: Sequence[Feedback]) -> None:
+        """Learn feedback, in order."""
+        if given and self._is_frozen:  # what readers have is left as it is
+            self._corrected, self._is_frozen = self._corrected.copy(), False
+        for run in _readable(self._corrected.tagger, [list(given)]):
+            self._corrected.correct(
+                as_rows(self._corrected.tagger, [each.item for each in run]),
+                [each.accepted for each in run],
+                [each.rejected for each in run],
+                [each.complete for each in run],
+            )
 
     def judge(self, item: Item) -> Verdict:
-        """Return what the model says of an item before it learns it."""
-        X = self.tagger.transform(as_rows(self.tagger, [item]))
-        learner, names = self.tagger.learner_, self.tagger.label_names_
-        (best,) = self._named(learner.predict_topk(X, DEPTH))
-        given = sp.csr_array(learner.predict(X)).indices
-        return Verdict([name for name, _ in best], names[given].tolist())
+        """Return what the model now says of an item."""
+        return CorrectedModel(self._corrected).judge(item)
 
-    def explain(
-        self, item: Item, labels: Sequence[str] | None, k: int
-    ) -> TagExplanation:
-        """Return why an item gets labels: the words of its text, with weights."""
-        if not self.tagger.reads_texts_:
-            raise BadItem(
-                "item must be a text to be explained, and so must the model's."
-            )
-        (text,) = as_rows(self.tagger, [item])
-        return self.tagger.explain(text, labels, k)
-
-    def save(self, path: Path) -> None:
-        """Write the tagger to a model folder."""
-        self.tagger.save(path)
-
-    def _named(self, scores: CSR) -> Iterator[Tagged]:
-        order = best_first(scores)
-        names = self.tagger.label_names_[scores.indices[order]].tolist()
-        values = scores.data[order].tolist()
-        for start, stop in zip(scores.indptr[:-1], scores.indptr[1:], strict=True):
-            yield list(zip(names[start:stop], values[start:stop], strict=True))
-
-    def _deep(self, X: CSR) -> CSR:
-        learner, n_labels = self.tagger.learner_, len(self.tagger.label_names_)
-        depth = n_labels if X.shape[0] * n_labels <= DENSE else DEEPEST
-        return learner.predict_topk(X, min(depth, n_labels))
-
-    def _probabilities(self, X: CSR) -> Any:
-        learner = self.tagger.learner_
-        if not hasattr(learner, "predict_proba"):
-            kind = type(learner).__name__
-            raise BadItem(f"proba must be false: {kind} has scores, no probabilities.")
-        return learner.predict_proba(X)
+    def freeze(self) -> CorrectedModel:
+        """Return what was learnt, for readers."""
+        self._is_frozen = True
+        return CorrectedModel(self._corrected)
 
 
 class OnlineFollower:
@@ -151,7 +90,7 @@ class OnlineFollower:
 
     A label that was not mentioned is absent if the feedback is complete, or if the
     learner has a propensity, which says how often labels are forgotten. Else it is
-    taken to be as the model gives it just now, so that nothing is learnt of it. A label
+    taken to be as the model gives it just then, so that little is learnt of it. A label
     that the learner has no room for is left out.
 
     Parameters
@@ -163,6 +102,9 @@ class OnlineFollower:
     def __init__(self, tagger: Tagger) -> None:
         self._tagger = tagger
         self._is_frozen = True
+        self._known = set(tagger.label_names_)
+        self._grows = bool(getattr(tagger.ranker_, "grow", False))
+        self._has_law = getattr(tagger.ranker_, "propensity", None) is not None
 
     def learn(self, given: Sequence[Feedback]) -> None:
         """Learn feedback, in order."""
@@ -170,9 +112,13 @@ class OnlineFollower:
             self._tagger = copy(self._tagger)
             self._tagger.learner_ = deepcopy(self._tagger.learner_)
             self._is_frozen = False
-        for run in self._runs(given):
+        for run in _readable(self._tagger, self._runs(given)):
             rows = as_rows(self._tagger, [each.item for each in run])
             self._tagger.partial_fit(rows, [self._labels(each) for each in run])
+
+    def judge(self, item: Item) -> Verdict:
+        """Return what the model now says of an item."""
+        return OnlineModel(self._tagger).judge(item)
 
     def freeze(self) -> OnlineModel:
         """Return what was learnt, for readers."""
@@ -182,64 +128,58 @@ class OnlineFollower:
     def _runs(self, given: Sequence[Feedback]) -> Iterator[list[Feedback]]:
         """Cut feedback where the model must have learnt what came before.
 
-        Columns of new labels are given in the order in which they come, so whatever
-        brings one is learnt alone.
+        The columns of new labels are in the order in which they come, so feedback that
+        brings some is learnt alone; so is what the model has to complete.
         """
-        grows = getattr(self._tagger.ranker_, "grow", False)
         run: list[Feedback] = []
         for each in given:
-            known = set() if not grows else set(self._known())
-            alone = self._must_fill(each) or (
-                grows and not known.issuperset(each.accepted)
-            )
-            if alone and run:
+            is_new = self._grows and not self._known.issuperset(each.accepted)
+            if not is_new and not self._must_fill(each):
+                run.append(each)
+                continue
+            if run:
                 yield run
-                run = []
-            run.append(each)
-            if alone:
-                yield run
-                run = []
+            yield [each]
+            run = []
+            if is_new:
+                self._known.update(each.accepted)
         if run:
             yield run
 
-    def _known(self) -> Any:
-        return self._tagger.label_names_
-
     def _must_fill(self, each: Feedback) -> bool:
-        has_law = getattr(self._tagger.ranker_, "propensity", None) is not None
-        return not (each.complete or has_law)
+        return not (each.complete or self._has_law)
 
     def _labels(self, each: Feedback) -> list[str]:
         labels = dict.fromkeys(each.accepted)
         if self._must_fill(each):
-            said = {*each.accepted, *each.rejected}
-            model = OnlineModel(self._tagger)
-            labels |= dict.fromkeys(
-                n for n in model.judge(each.item).given if n not in said
-            )
-        if not getattr(self._tagger.ranker_, "grow", False):
-            known = set(self._known())
-            return [name for name in labels if name in known]
-        return list(labels)
+            given = self.judge(each.item).given
+            labels |= dict.fromkeys(n for n in given if n not in each.rejected)
+        if self._grows:
+            return list(labels)
+        return [name for name in labels if name in self._known]
 
 
-def follow_tagger(folder: Path) -> Follower:
-    """Return what follows the log from a model folder on."""
-    tagger = Tagger.load(folder)
-    if learns_itself(tagger):
-        return OnlineFollower(tagger)
-    return FixedFollower(tagger)
+def _readable(
+    tagger: Tagger, runs: Iterator[list[Feedback]] | list[list[Feedback]]
+) -> Iterator[list[Feedback]]:
+    """Yield runs without the items that the model cannot read.
+
+    A version may be of other features than the one that the feedback was given to.
+    """
+    for run in runs:
+        kept = [each for each in run if _can_read(tagger, each)]
+        if len(kept) < len(run):
+            n = len(run) - len(kept)
+            logger.warning("%d feedbacks are of items that the model cannot read", n)
+        if kept:
+            yield kept
 
 
-class FixedFollower:
-    """A tagger that does not learn."""
-
-    def __init__(self, tagger: Tagger) -> None:
-        self._tagger = tagger
-
-    def learn(self, given: Sequence[Feedback]) -> None:
-        """Leave feedback alone."""
-
-    def freeze(self) -> OnlineModel:
-        """Return the tagger, for readers."""
-        return OnlineModel(self._tagger)
+def _can_read(tagger: Tagger, each: Feedback) -> bool:
+    if tagger.reads_texts_:
+        return isinstance(each.item.get("text"), str)
+    try:
+        as_rows(tagger, [each.item])
+    except BadItem:
+        return False
+    return True

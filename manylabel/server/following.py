@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 from manylabel.exceptions import ManylabelError
 from manylabel.server.costs import RunningCosts
 from manylabel.server.events import FEEDBACK, Event
-from manylabel.server.follower import Follower, Model, follow_tagger
-from manylabel.server.history import History
+from manylabel.server.follower import Follower, load_follower
+from manylabel.server.history import FOREVER, History
 from manylabel.server.items import Feedback
 from manylabel.server.log import Log
+from manylabel.server.models import Model
 from manylabel.server.store import Store
 
 AT_ONCE = 1000  # events read at a time
@@ -58,29 +59,27 @@ class Following:
 
     def start(self) -> None:
         """Load the newest snapshot that is whole, and replay what came after it."""
-        last = self._log.last()
-        for event in self._read(0, last, controls=True):
-            self.history.add(event)
-        counted = self._restore_figures()
-        for event in self._read(counted, last):
-            self._count(event)
-        self.cursor = last
+        self.cursor = self._log.last()
+        self.history = read_history(self._log, self.name, self.cursor)
         self._is_right = False
+        for events in self._chunks(self._restore_figures()):
+            for event in events:
+                self._count(event)
         self._publish()
 
     def step(self, last: int) -> bool:
         """Take over some events, up to the number of one; return whether more wait."""
         events = self._log.read(self.cursor, AT_ONCE, self.name)
         events = [event for event in events if event.sequence <= last]
-        changed = [self.history.add(event) for event in events]
-        for event in events:
-            self._count(event)
         more = len(events) == AT_ONCE
         self.cursor = events[-1].sequence if more else max(last, self.cursor)
-        if any(changed):
-            self._is_right = False
-        elif self._is_right and self._follower:
+        was_right, self._is_right = self._is_right, False
+        is_still = not any([self.history.add(event) for event in events])
+        for event in events:
+            self._count(event)
+        if was_right and is_still and self._follower is not None:
             self._learn(self._follower, events)
+            self._is_right = True
         self._publish()
         return more
 
@@ -108,7 +107,7 @@ class Following:
     def _rebuild(self) -> Follower:
         """Return a follower that has learnt what the history says, and no more."""
         follower, base = self._base()
-        for events in self._read_chunks(base, self.cursor):
+        for events in self._chunks(base):
             self._learn(follower, events)
         return follower
 
@@ -119,12 +118,12 @@ class Following:
                 if snapshot.sequence > self.cursor:
                     continue
                 try:
-                    return follow_tagger(snapshot.path), snapshot.sequence
+                    return load_follower(snapshot.path), snapshot.sequence
                 except ManylabelError as error:
                     logger.warning("a snapshot is skipped: %s", error)
         lineage = self.history.lineage
         folder = self._store.find(self.name, lineage.version)
-        return follow_tagger(folder), lineage.contains
+        return load_follower(folder), lineage.contains
 
     def _learn(self, follower: Follower, events: list[Event]) -> None:
         given = [
@@ -148,23 +147,11 @@ class Following:
                 self.costs.set_state(facts["costs"])
                 self.label_counts = Counter(facts["labels"])
                 return snapshot.sequence
+        self.costs, self.label_counts = RunningCosts(), Counter()
         return 0
 
-    def _read(
-        self, after: int, upto: int, *, controls: bool = False
-    ) -> Iterator[Event]:
-        for events in self._read_chunks(after, upto, controls=controls):
-            yield from events
-
-    def _read_chunks(
-        self, after: int, upto: int, *, controls: bool = False
-    ) -> Iterator[list[Event]]:
-        while after < upto:
-            events = self._log.read(after, AT_ONCE, self.name, controls=controls)
-            yield [event for event in events if event.sequence <= upto]
-            if len(events) < AT_ONCE:
-                return
-            after = events[-1].sequence
+    def _chunks(self, after: int) -> Iterator[list[Event]]:
+        return read_chunks(self._log, self.name, after, self.cursor)
 
     def say(self, trouble: str) -> None:
         """Note what is wrong, and log it once."""
@@ -178,3 +165,24 @@ def as_feedback(event: Event) -> Feedback:
     body = event.body
     labels = body["accepted"], body["rejected"], body["complete"]
     return Feedback(event.sequence, body["item"], *labels)
+
+
+def read_history(log: Log, model: str, upto: int = FOREVER) -> History:
+    """Return the history of a model up to a number of the log."""
+    history = History()
+    for events in read_chunks(log, model, 0, upto, controls=True):
+        for event in events:
+            history.add(event)
+    return history
+
+
+def read_chunks(
+    log: Log, model: str, after: int, upto: int, *, controls: bool = False
+) -> Iterator[list[Event]]:
+    """Yield a model's events after one number and up to another, in chunks."""
+    while after < upto:
+        events = log.read(after, AT_ONCE, model, controls=controls)
+        yield [event for event in events if event.sequence <= upto]
+        if len(events) < AT_ONCE:
+            return
+        after = events[-1].sequence

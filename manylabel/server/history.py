@@ -89,6 +89,11 @@ class History:
         """The active version, empty before the first."""
         return self.lineage.version
 
+    @property
+    def last(self) -> int:
+        """The number of the last control, 0 before the first."""
+        return self._numbers[-1]
+
     def at(self, sequence: int) -> Lineage:
         """Return the lineage as it was after the event of a number."""
         return self._lineages[bisect_right(self._numbers, sequence) - 1]

@@ -2,10 +2,14 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
 
 WORD = re.compile(r"\w+")
 LAST = "\U0010ffff"
+MOST = 5000  # beginnings that are ranked in one search
+FEW = 1000  # labels that are sorted again whenever one is added
+Start = tuple[str, bool, str]
 
 
 class LabelIndex:
@@ -18,38 +22,62 @@ class LabelIndex:
 
     Examples
     --------
-    >>> LabelIndex(["Use::gameplay", "game::puzzle", "web"]).find("gam", 2)
+    >>> index = LabelIndex(["Use::gameplay", "game::puzzle", "web"])
+    >>> index.find("gam", 2)
     ['game::puzzle', 'Use::gameplay']
+    >>> index.extended([*index.names, "gambling"]).find("gam", 1)
+    ['gambling']
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.n_names = len(names)
-        starts = []
-        for column, name in enumerate(names):
-            folded = name.casefold()
-            starts.append((folded, 0, column))
-            words = {folded[word.start() :] for word in WORD.finditer(folded)}
-            starts.extend((word, 1, column) for word in words if word != folded)
-        starts.sort()
-        self._names = names
-        self._starts = starts
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        self.names = names
+        self._n_sorted = len(names)
+        self._starts = _sort_starts(names)
+        self._late: list[Start] = []
+
+    def extended(self, names: Sequence[str]) -> "LabelIndex":
+        """Return an index of these names, quickly if few of them were added last."""
+        n_new = len(names) - self._n_sorted
+        if not 0 <= n_new <= FEW or any(
+            names[at] != self.names[at] for at in range(0, len(self.names), FEW)
+        ):
+            return LabelIndex(names)
+        if n_new == len(self.names) - self._n_sorted:
+            return self
+        index = object.__new__(LabelIndex)
+        index.names, index._n_sorted = names, self._n_sorted
+        index._starts = self._starts
+        index._late = _sort_starts(names[self._n_sorted :])
+        return index
 
     def find(
-        self, prefix: str, limit: int, counts: Mapping[str, int] | None = None
+        self, prefix: str, limit: int, count: Callable[[str], int] = lambda name: 0
     ) -> list[str]:
         """Return labels that begin so, then those with such a word, by frequency.
 
         Of very many, those that come first in the alphabet are ranked.
         """
+        rank: dict[str, tuple[bool, int, str]] = {}
         folded = prefix.casefold()
-        low = bisect_left(self._starts, (folded, 0, 0))
-        high = bisect_left(self._starts, (folded + LAST, 0, 0))
-        rank: dict[str, tuple[int, int, str]] = {}
-        for folded_name, is_word, column in self._starts[low : min(high, low + MOST)]:
-            name = self._names[column]
-            key = (is_word, -(counts or {}).get(name, 0), folded_name)
+        found = (_among(starts, folded) for starts in (self._starts, self._late))
+        for start, is_word, name in chain(*found):
+            key = (is_word, -count(name), start)
             rank[name] = min(rank.get(name, key), key)
         return sorted(rank, key=rank.__getitem__)[:limit]
 
 
-MOST = 5000  # starts that are ranked in one search
+def _sort_starts(names: Sequence[str]) -> list[Start]:
+    """Return where names and words in them begin, and to the end, in order."""
+    starts: list[Start] = []
+    for name in names:
+        folded = name.casefold()
+        starts.append((folded, False, name))
+        words = {folded[word.start() :] for word in WORD.finditer(folded)}
+        starts.extend((word, True, name) for word in words if word != folded)
+    return sorted(starts)
+
+
+def _among(starts: list[Start], prefix: str) -> list[Start]:
+    low = bisect_left(starts, (prefix, False, ""))
+    high = bisect_left(starts, (prefix + LAST, False, ""), low)
+    return starts[low : min(high, low + MOST)]

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from manylabel.server.events import Appended, Draft, Event, Remembered
 from manylabel.server.postgres_log import PostgresLog
-from manylabel.server.sqlite_log import SqliteLog
+from manylabel.server.sqlite_log import SQLITE, SqliteLog
 
 
 class Log(Protocol):
@@ -14,6 +14,8 @@ class Log(Protocol):
 
     What ``append`` returned is on the disk. See :class:`SqliteLog` for each verb.
     """
+
+    url: str
 
     def append(self, drafts: Sequence[Draft]) -> list[Appended]: ...  # noqa: D102
 
@@ -26,7 +28,7 @@ class Log(Protocol):
         controls: bool = False,
     ) -> list[Event]: ...
 
-    def find(self, model: str, key: str) -> Event | None: ...  # noqa: D102
+    def find(self, model: str, kind: str, key: str) -> Event | None: ...  # noqa: D102
 
     def last(self) -> int: ...  # noqa: D102
 
@@ -60,8 +62,8 @@ def open_log(url: str) -> Log:
     Traceback (most recent call last):
     ValueError: log must begin with sqlite:/// or postgresql://. Got 'mysql://localhost'.
     """
-    if url.startswith("sqlite:///"):
-        return SqliteLog(unquote(url.removeprefix("sqlite:///")))
+    if url.startswith(SQLITE):
+        return SqliteLog(unquote(url.removeprefix(SQLITE)))
     if urlsplit(url).scheme in ("postgresql", "postgres"):
         return PostgresLog(url)
     raise ValueError(

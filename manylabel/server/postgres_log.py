@@ -21,7 +21,8 @@ except ImportError:
 TABLES = """
 CREATE TABLE IF NOT EXISTS manylabel_events (
     sequence bigint PRIMARY KEY, model text NOT NULL, kind text NOT NULL, key text,
-    at text NOT NULL, body text NOT NULL, digest text NOT NULL, UNIQUE (model, key)
+    at text NOT NULL, body text NOT NULL, digest text NOT NULL,
+    UNIQUE (model, kind, key)
 );
 CREATE INDEX IF NOT EXISTS manylabel_of_model ON manylabel_events (model, sequence);
 CREATE INDEX IF NOT EXISTS manylabel_controls ON manylabel_events (model, sequence)
@@ -96,9 +97,9 @@ class PostgresLog:
         rows = self._rows(f"{query} ORDER BY sequence LIMIT %s", *given, limit)
         return list(map(events.read_event, rows))
 
-    def find(self, model: str, key: str) -> Event | None:
-        """Return the event of a key, None if there is none."""
-        return self._run(lambda connection: _find(connection, model, key))
+    def find(self, model: str, kind: str, key: str) -> Event | None:
+        """Return a model's event of a kind by its key, None if there is none."""
+        return self._run(lambda connection: _find(connection, model, kind, key))
 
     def last(self) -> int:
         """Return the number of the last event, 0 if there is none."""
@@ -231,7 +232,7 @@ def _last(connection: Any) -> tuple[int, str]:
     return row or (0, events.FIRST_DIGEST)
 
 
-def _find(connection: Any, model: str, key: str) -> Event | None:
-    query = f"SELECT {COLUMNS} FROM manylabel_events WHERE model = %s AND key = %s"
-    row = connection.execute(query, [model, key]).fetchone()
+def _find(connection: Any, model: str, kind: str, key: str) -> Event | None:
+    query = f"SELECT {COLUMNS} FROM manylabel_events WHERE model = %s AND kind = %s"
+    row = connection.execute(f"{query} AND key = %s", [model, kind, key]).fetchone()
     return row and events.read_event(row)

@@ -1,17 +1,15 @@
 """One model of the service: read by many threads while one follows the log."""
 
-import logging
 import time
 import uuid
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from threading import Condition, Thread
-from threading import Event as Flag
+from threading import Condition
 from typing import Any, NamedTuple
 
-from manylabel.exceptions import ManylabelError
 from manylabel.server import events
+from manylabel.server.answers import Predictions, VersionInfo
 from manylabel.server.drift import Drift
 from manylabel.server.errors import (
     NotReady,
@@ -20,43 +18,24 @@ from manylabel.server.errors import (
     UnknownVersion,
 )
 from manylabel.server.events import Appended, Draft, Event, Remembered
-from manylabel.server.follower import Tagged
 from manylabel.server.following import Following, Published
+from manylabel.server.following_thread import FollowingThread
 from manylabel.server.items import FeedbackIn, Item, check_labels
-from manylabel.server.jobs import Job
+from manylabel.server.jobs import Job, Jobs, Order
 from manylabel.server.label_index import LabelIndex
+from manylabel.server.labelling import Candidate, choose_items
 from manylabel.server.log import Log
 from manylabel.server.memory import Memory
+from manylabel.server.models import Wish
 from manylabel.server.settings import Settings
+from manylabel.server.shadows import Shadows
+from manylabel.server.snapshots import Snapshots
 from manylabel.server.store import Store
 from manylabel.server.subscription import Subscription, Update
 from manylabel.server.writer import GroupWriter
 from manylabel.text import TagExplanation
 
-LONGEST_PAUSE = 1.0  # seconds between two looks at what others may not see yet
-logger = logging.getLogger(__name__)
-
-
-class Predictions(NamedTuple):
-    """The labels of items, by which version, and the ids to refer to them."""
-
-    version: str
-    applied: int
-    ids: list[str]
-    labels: list[Tagged]
-
-
-class VersionInfo(NamedTuple):
-    """A version of a model: the log up to which number it contains, and its costs."""
-
-    version: str
-    contains: int
-    at: str
-    who: str
-    about: str
-    is_active: bool
-    is_there: bool
-    costs: dict[str, Any] | None
+AMONG = 500  # predictions among which the items to label next are
 
 
 class Parts(NamedTuple):
@@ -86,14 +65,14 @@ class Replica:
         self.name = name
         self._parts = parts
         self._following = Following(name, parts.log, parts.store)
+        self._shadows = Shadows(self._following, parts.log, parts.store)
+        snapshots = Snapshots(self._following, parts.store, parts.settings)
+        self._thread = FollowingThread(self._following, snapshots, self._tell)
+        self._jobs = Jobs(parts.store)
         self._drift = Drift()
-        self._index = LabelIndex([])
-        self._acknowledged = 0
-        self._last = 0  # the last event of the log that is known
+        self._index = LabelIndex()
         self._news = Condition()
         self._subscriptions: set[Subscription] = set()
-        self._wake, self._is_stopped = Flag(), Flag()
-        self._thread = Thread(target=self._follow, name=f"follow {name}", daemon=True)
 
     @property
     def version(self) -> str:
@@ -109,7 +88,7 @@ class Replica:
     @property
     def acknowledged(self) -> int:
         """The last number of the log that is known here."""
-        return max(self._acknowledged, self._last, self.applied)
+        return max(self._thread.last, self.applied)
 
     @property
     def trouble(self) -> str:
@@ -126,16 +105,14 @@ class Replica:
 
     def stop(self) -> None:
         """Stop following."""
-        self._is_stopped.set()
-        self._wake.set()
-        self._thread.join()
+        self._thread.stop()
+        self._shadows.stop()
         for each in list(self._subscriptions):
             each.close()
 
     def notice(self, last: int) -> None:
         """Be told that the log has events up to a number."""
-        self._last = max(self._last, last)
-        self._wake.set()
+        self._thread.notice(last)
 
     def predict(
         self,
@@ -152,7 +129,7 @@ class Replica:
         What is remembered can be named by its id when feedback comes.
         """
         now = self._published()
-        labels = now.model.tag_many(items, k, allow=allow, deny=deny, proba=proba)
+        labels = now.model.tag_many(items, Wish(k, allow, deny, proba))
         ids = [uuid.uuid4().hex for _ in items]
         if not proba:
             self._drift.add([row[0][1] for row in labels if row])
@@ -201,14 +178,11 @@ class Replica:
         found = self._parts.log.read(sequence - 1, 1)
         if not found or found[0][:3] != (sequence, self.name, events.FEEDBACK):
             raise UnknownSequence(sequence, "that of a feedback of this model")
-        body = {"sequence": sequence, "who": who}
-        return self._submit(events.RETRACT, body, f"retract {sequence}")
+        return self._submit(events.RETRACT, {"sequence": sequence, "who": who})
 
     def activate(self, version: str, who: str) -> "Future[Appended]":
         """Serve another version, with the feedback that it does not contain yet."""
-        if version not in self._following.history.versions:
-            raise UnknownVersion(self.name, version)
-        self._parts.store.find(self.name, version)
+        self._check_version(version)
         return self._submit(events.ACTIVATE, {"version": version, "who": who})
 
     def rollback(self, sequence: int, who: str) -> "Future[Appended]":
@@ -233,9 +207,9 @@ class Replica:
 
     def labels(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return labels that begin so, or have such a word, and how often they came."""
-        counts = self._counts()
-        names = self._index.find(prefix, limit, counts)
-        return [(name, counts.get(name, 0)) for name in names]
+        count = self._following.label_counts.__getitem__
+        names = self._index.find(prefix, limit, count)
+        return [(name, count(name)) for name in names]
 
     def versions(self) -> list[VersionInfo]:
         """Return the versions of the model, the newest first."""
@@ -251,7 +225,7 @@ class Replica:
     def figures(self) -> dict[str, Any]:
         """Return running costs, drift, label counts, unknown labels, queue length."""
         counts = self._following.label_counts
-        known = set(self._published().model.tagger.label_names_)
+        known = set(self._published().model.label_names)
         return {
             "costs": self._following.costs.to_dict(),
             "drift": self._drift.index(),
@@ -270,22 +244,41 @@ class Replica:
         quality: str = "balanced",
         data: Path | None = None,
     ) -> Job:
-        """Learn a new version from data and the log, in a process of its own."""
-        raise NotImplementedError
+        """Learn a new version from data and the log, in a process of its own.
+
+        The data are the file named, or the one that the model says it was learnt from.
+        The version contains the log up to its start, and is not active by itself.
+        """
+        models, log = str(self._parts.store.models.absolute()), self._parts.log.url
+        file = None if data is None else str(data.absolute())
+        self._published()
+        return self._jobs.start(
+            Order(models, log, self.name, "", learner, quality, file, who)
+        )
 
     def job(self, job_id: str) -> Job:
         """Return how far a job is, or raise UnknownJob."""
-        raise NotImplementedError
+        return self._jobs.get(job_id)
 
     def shadow(
         self, version: str, who: str, *, is_on: bool = True
     ) -> "Future[Appended]":
         """Score a version that is not active on the feedback to come, or stop it."""
-        raise NotImplementedError
+        self._check_version(version)
+        body = {"version": version, "is_on": is_on, "who": who}
+        return self._submit(events.SHADOW, body)
 
-    def queue(self, n: int) -> list[Remembered]:
-        """Return the items to label next, the most useful first."""
-        raise NotImplementedError
+    def queue(self, n: int, items: Sequence[Item] | None = None) -> list[Candidate]:
+        """Return the items to label next, the most useful first.
+
+        They are chosen among some items, or among the newest predictions that are
+        remembered and have had no feedback.
+        """
+        if items is None:
+            found = self._parts.log.unsettled(self.name, AMONG)
+        else:
+            found = [Remembered("", self.name, "", dict(i), [], 0.0) for i in items]
+        return choose_items(self._published().model, found, n)
 
     def subscribe(self) -> Subscription:
         """Return what is told of each change, until it is closed."""
@@ -318,18 +311,22 @@ class Replica:
         if found is not None and found.model == self.name:
             return found.item
         # It may have been forgotten since the same request came first.
-        event = self._parts.log.find(self.name, key) if key else None
-        if event is None or event.body.get("prediction") != name:
+        event = key and self._parts.log.find(self.name, events.FEEDBACK, key)
+        if not event or event.body.get("prediction") != name:
             raise UnknownPrediction(name)
         item: Item = event.body["item"]
         return item
 
-    def _counts(self) -> dict[str, int]:
-        return dict(self._following.label_counts)
+    def _check_version(self, version: str) -> None:
+        if version not in self._following.history.versions:
+            raise UnknownVersion(self.name, version)
+        self._parts.store.find(self.name, version)
 
     def _describe(self, event: Event) -> VersionInfo:
         body, version = event.body, event.body["version"]
         is_active = version == self._following.history.version
+        score = self._shadows.scores().get(version)
+        own = score.costs if score else self._following.costs if is_active else None
         return VersionInfo(
             version=version,
             contains=body["contains"],
@@ -338,42 +335,18 @@ class Replica:
             about=body.get("about", ""),
             is_active=is_active,
             is_there=self._parts.store.version(self.name, version).is_dir(),
-            costs=self._following.costs.to_dict() if is_active else None,
+            costs=None if own is None else own.to_dict(),
+            scored_since=score and score.since,
+            served=score and score.served.to_dict(),
         )
-
-    def _follow(self) -> None:
-        """Follow the log until told to stop."""
-        begun = False
-        while not self._is_stopped.is_set():
-            self._wake.clear()
-            start = time.monotonic()
-            try:
-                if not begun:
-                    self._following.start()
-                    begun, more = True, True
-                else:
-                    more = self._following.step(self._last)
-            except ManylabelError as error:
-                self._following.say(str(error))
-                more = False
-            except Exception:
-                logger.exception("model %s cannot follow the log", self.name)
-                more = False
-            self._tell()
-            took = time.monotonic() - start
-            if not more:
-                # Learning takes half of the time at most, so that it comes in runs.
-                self._is_stopped.wait(min(took, LONGEST_PAUSE))
-                self._wake.wait(LONGEST_PAUSE)
 
     def _tell(self) -> None:
         """Let those know who wait for news."""
+        self._shadows.consider()
         found = self._following.published
         if found is None:
             return
-        names = found.model.tagger.label_names_
-        if len(names) != self._index.n_names:
-            self._index = LabelIndex(list(names))
+        self._index = self._index.extended(found.model.label_names.tolist())
         with self._news:
             self._news.notify_all()
         if self._subscriptions:

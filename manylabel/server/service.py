@@ -1,6 +1,7 @@
 """The service: every model below a folder, and the log that they follow."""
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 from threading import Event as Flag
 from threading import Lock, Thread
@@ -8,13 +9,15 @@ from threading import Lock, Thread
 from manylabel.exceptions import ManylabelError
 from manylabel.server.errors import KeyReused, UnknownModel
 from manylabel.server.events import ACTIVATE, VERSION, Draft
-from manylabel.server.history import History
+from manylabel.server.follower import load_model
+from manylabel.server.following import read_history
 from manylabel.server.log import Log
 from manylabel.server.memory import Memory
 from manylabel.server.replica import Parts, Replica
 from manylabel.server.settings import Settings
-from manylabel.server.store import Store
+from manylabel.server.store import SEQUENCE, Store
 from manylabel.server.writer import GroupWriter
+from manylabel.text import Corrected
 
 PATIENCE = 1.0  # seconds between looks at whether to stop
 FOLDER = "folder"  # who logs what was found in a folder
@@ -119,25 +122,27 @@ class Service:
         store, log = self._parts.store, self._parts.log
         version, seen = store.look(name), store.seen(name)
         if version is not None and version != seen:
-            store.adopt(name)
-            history = History(log.read(0, 1_000_000, name, controls=True))
-            body = {"version": version, "contains": 0, "who": FOLDER}
-            drafts = [Draft(name, VERSION, body, f"version {version}")]
-            if seen or not history.version:
-                body = {"version": version, "who": FOLDER}
+            version = store.adopt(name)
+            history = read_history(log, name)
+            if version not in history.versions:
+                self._append(_found(name, version, store))
+            # The first is served at once, and so is what the user put in its place.
+            if version != history.version and (seen or not history.version):
                 # Another process that sees the same change has the same key.
-                key = f"folder {seen}-{version} {history.lineage.version}"
-                drafts.append(Draft(name, ACTIVATE, body, key))
-            try:
-                log.append(drafts)
-            except KeyReused:  # known by another name
-                log.append(drafts[1:])
+                key = f"{FOLDER} {version} after {history.last}"
+                body = {"version": version, "who": FOLDER}
+                self._append(Draft(name, ACTIVATE, body, key))
             store.note_seen(name, version)
         if name not in self._replicas:
             replica = Replica(name, self._parts)
             replica.notice(log.last())
             replica.start()
             self._replicas[name] = replica
+
+    def _append(self, draft: Draft) -> None:
+        # Another process that logged it in other words was as right.
+        with suppress(KeyReused):
+            self._parts.log.append([draft])
 
     def _watch_log(self) -> None:
         """Tell the models when the log has grown."""
@@ -158,3 +163,16 @@ class Service:
                 self.look()
             except (ManylabelError, OSError) as error:
                 logger.warning("folders cannot be looked at: %s", error)
+
+
+def _found(name: str, version: str, store: Store) -> Draft:
+    """Return the event of a version that was found in a user's folder.
+
+    Feedback that the log has is learnt on top of it, unless it says that it knows that.
+    """
+    found = load_model(store.find(name, version))
+    tagger = found.tagger if isinstance(found, Corrected) else found
+    contains = tagger.provenance_.get(SEQUENCE, 0)
+    about = f"{type(tagger.ranker_).__name__} of {len(tagger.label_names_):,} labels"
+    body = {"version": version, "contains": contains, "about": about, "who": FOLDER}
+    return Draft(name, VERSION, body, f"version {version}")

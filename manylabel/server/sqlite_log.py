@@ -8,30 +8,35 @@ from functools import partial
 from pathlib import Path
 from threading import Condition, Lock, local
 from typing import Any
+from urllib.parse import quote
 
 from manylabel.server import events
 from manylabel.server.errors import LogDamaged, LogError
 from manylabel.server.events import Appended, Draft, Event, Remembered
 
 FORMAT = 1
-EVENTS = """
-CREATE TABLE IF NOT EXISTS events (
-    sequence INTEGER PRIMARY KEY, model TEXT NOT NULL, kind TEXT NOT NULL, key TEXT,
-    at TEXT NOT NULL, body TEXT NOT NULL, digest TEXT NOT NULL, UNIQUE (model, key)
-);
-CREATE INDEX IF NOT EXISTS of_model ON events (model, sequence);
-CREATE INDEX IF NOT EXISTS controls ON events (model, sequence)
-    WHERE kind <> 'feedback';
-"""
-PREDICTIONS = """
-CREATE TABLE IF NOT EXISTS predictions (
-    id TEXT PRIMARY KEY, model TEXT NOT NULL, version TEXT NOT NULL,
-    item TEXT NOT NULL, labels TEXT NOT NULL, at REAL NOT NULL, settled INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS by_age ON predictions (model, at);
-"""
+SQLITE = "sqlite:///"  # begins an address
+EVENTS = (
+    """CREATE TABLE IF NOT EXISTS events (
+        sequence INTEGER PRIMARY KEY, model TEXT NOT NULL, kind TEXT NOT NULL,
+        key TEXT, at TEXT NOT NULL, body TEXT NOT NULL, digest TEXT NOT NULL,
+        UNIQUE (model, kind, key)
+    )""",
+    "CREATE INDEX IF NOT EXISTS of_model ON events (model, sequence)",
+    """CREATE INDEX IF NOT EXISTS controls ON events (model, sequence)
+        WHERE kind <> 'feedback'""",
+)
+PREDICTIONS = (
+    """CREATE TABLE IF NOT EXISTS predictions (
+        id TEXT PRIMARY KEY, model TEXT NOT NULL, version TEXT NOT NULL,
+        item TEXT NOT NULL, labels TEXT NOT NULL, at REAL NOT NULL,
+        settled INTEGER NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS by_age ON predictions (model, at)",
+)
 COLUMNS = "sequence, model, kind, key, at, body, digest"
 POLL = 0.01  # seconds between looks for what other processes wrote
+RETRY = 0.001  # seconds between attempts to get the lock of writers
 
 
 class SqliteLog:
@@ -64,6 +69,7 @@ class SqliteLog:
 
     def __init__(self, path: str | Path, *, timeout: float = 10.0) -> None:
         self.path = Path(path)
+        self.url = f"{SQLITE}{quote(str(self.path.absolute()))}"
         self.timeout = timeout
         self._local = local()
         self._opened: list[sqlite3.Connection] = []
@@ -74,10 +80,13 @@ class SqliteLog:
             if found > FORMAT:
                 raise LogError(f"{self.path} was written by a newer version.")
             if found < FORMAT:
-                connection.executescript(EVENTS)
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
-        with self._predictions() as connection:
-            connection.executescript(PREDICTIONS)
+                with _transaction(connection, timeout):
+                    for statement in EVENTS:
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA user_version = {FORMAT}")
+        with self._predictions() as connection, _transaction(connection, timeout):
+            for statement in PREDICTIONS:
+                connection.execute(statement)
 
     def append(self, drafts: Sequence[Draft]) -> list[Appended]:
         """Write all drafts in one transaction, or none; return their places.
@@ -87,7 +96,7 @@ class SqliteLog:
         """
         for draft in drafts:
             events.check(draft)
-        with self._events() as connection, _transaction(connection):
+        with self._events() as connection, _transaction(connection, self.timeout):
             find = partial(_find, connection)
             places, new = events.arrange(drafts, _last(connection), find)
             connection.executemany(
@@ -119,10 +128,10 @@ class SqliteLog:
             )
             return list(map(events.read_event, rows))
 
-    def find(self, model: str, key: str) -> Event | None:
-        """Return the event of a key, None if there is none."""
+    def find(self, model: str, kind: str, key: str) -> Event | None:
+        """Return a model's event of a kind by its key, None if there is none."""
         with self._events() as connection:
-            return _find(connection, model, key)
+            return _find(connection, model, kind, key)
 
     def last(self) -> int:
         """Return the number of the last event, 0 if there is none."""
@@ -142,7 +151,7 @@ class SqliteLog:
 
     def remember(self, predictions: Sequence[Remembered]) -> None:
         """Keep predictions, so that feedback may name them."""
-        with self._predictions() as connection, _transaction(connection):
+        with self._predictions() as connection, _transaction(connection, self.timeout):
             connection.executemany(
                 "INSERT OR REPLACE INTO predictions VALUES (?, ?, ?, ?, ?, ?, ?)",
                 map(events.prediction_row, predictions),
@@ -158,7 +167,7 @@ class SqliteLog:
 
     def settle(self, prediction_ids: Sequence[str]) -> None:
         """Note that predictions have had their feedback."""
-        with self._predictions() as connection, _transaction(connection):
+        with self._predictions() as connection, _transaction(connection, self.timeout):
             connection.executemany(
                 "UPDATE predictions SET settled = 1 WHERE id = ?",
                 [[each] for each in prediction_ids],
@@ -176,7 +185,7 @@ class SqliteLog:
 
     def forget(self, before: float) -> int:
         """Drop predictions older than a time; return how many."""
-        with self._predictions() as connection, _transaction(connection):
+        with self._predictions() as connection, _transaction(connection, self.timeout):
             return connection.execute(
                 "DELETE FROM predictions WHERE at < ?", [before]
             ).rowcount
@@ -210,7 +219,9 @@ class SqliteLog:
         )
         with self._opening:
             self._opened.append(connection)
-        connection.execute("PRAGMA journal_mode = WAL")
+        # Of two that make the file at once, SQLite refuses one without waiting.
+        until = time.monotonic() + self.timeout
+        _insist(connection, "PRAGMA journal_mode = WAL", until)
         connection.execute(f"PRAGMA synchronous = {sync}")
         setattr(self._local, name, connection)
         return connection
@@ -226,8 +237,8 @@ class SqliteLog:
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
+def _transaction(connection: sqlite3.Connection, timeout: float) -> Iterator[None]:
+    _begin(connection, time.monotonic() + timeout)
     try:
         yield
         connection.execute("COMMIT")
@@ -237,6 +248,28 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def _begin(connection: sqlite3.Connection, until: float) -> None:
+    """Take the lock of all writers; SQLite itself would sleep longer and longer."""
+    (patience,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        _insist(connection, "BEGIN IMMEDIATE", until)
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {patience}")
+
+
+def _insist(connection: sqlite3.Connection, statement: str, until: float) -> None:
+    while True:
+        try:
+            connection.execute(statement)
+            return
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > until:
+                raise
+        time.sleep(RETRY)
+
+
 def _last(connection: sqlite3.Connection) -> tuple[int, str]:
     row = connection.execute(
         "SELECT sequence, digest FROM events ORDER BY sequence DESC LIMIT 1"
@@ -244,8 +277,9 @@ def _last(connection: sqlite3.Connection) -> tuple[int, str]:
     return row or (0, events.FIRST_DIGEST)
 
 
-def _find(connection: sqlite3.Connection, model: str, key: str) -> Event | None:
-    row = connection.execute(
-        f"SELECT {COLUMNS} FROM events WHERE model = ? AND key = ?", [model, key]
-    ).fetchone()
+def _find(
+    connection: sqlite3.Connection, model: str, kind: str, key: str
+) -> Event | None:
+    query = f"SELECT {COLUMNS} FROM events WHERE model = ? AND kind = ? AND key = ?"
+    row = connection.execute(query, [model, kind, key]).fetchone()
     return row and events.read_event(row)

@@ -26,6 +26,7 @@ except ImportError:  # Windows: there, each process writes its snapshots
     fcntl = None  # type: ignore[assignment]
 
 SERVE = ".serve"
+SEQUENCE = "log_sequence"  # in the provenance: up to where a model contains the log
 DIGITS = 12  # of the checksum of a manifest, which name a version
 DRAFT = ".draft-"
 NAME = re.compile(r"[^\W_][\w.-]{0,99}")
@@ -107,7 +108,7 @@ class Store:
 
     def note_seen(self, name: str, version: str) -> None:
         """Note which version the user's folder holds."""
-        _replace(self.kept / name / "seen", version)
+        replace_text(self.kept / name / "seen", version)
 
     def snapshots(self, name: str) -> list[Snapshot]:
         """Return the snapshots of a model, the newest first."""
@@ -141,7 +142,7 @@ class Store:
             if is_ours and not place.is_dir():
                 with self._draft(place) as draft:
                     save(draft)
-                    _replace(place.with_suffix(".json"), json.dumps(facts))
+                    replace_text(place.with_suffix(".json"), json.dumps(facts))
 
     def prune(self, name: str, *, keep: int, max_age: float) -> None:
         """Drop snapshots but for the newest, and of these the old but for the first."""
@@ -202,7 +203,8 @@ def read_version(folder: Path) -> str:
     raise ArchiveError(folder, "the manifest has no checksum.")
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str) -> None:
+    """Write a file so that a reader finds the old text or the new one, whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{DRAFT}{path.name}-{os.getpid()}")
     draft.write_text(text)

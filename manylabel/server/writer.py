@@ -92,11 +92,12 @@ class GroupWriter:
 
     def _refuse(self, batch: Sequence[Waiting], error: KeyReused) -> list[Waiting]:
         """Fail the drafts of a key that was used; return the others, to be written."""
-        blamed = (error.model, error.key)
-        kept = [each for each in batch if (each[0].model, each[0].key) != blamed]
+        kept = []
         for draft, future in batch:
-            if (draft.model, draft.key) == blamed:
+            if (draft.model, draft.kind, draft.key) == error.place:
                 self._answer_alone(draft, future)
+            else:
+                kept.append((draft, future))
         return kept
 
     def _answer_alone(self, draft: Draft, future: "Future[Appended]") -> None:

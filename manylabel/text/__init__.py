@@ -1,8 +1,9 @@
 """The model object, and how texts become its rows."""
 
 from manylabel.text._card import Card
+from manylabel.text._corrected import Corrected
 from manylabel.text._default import QUALITIES, Choice, choose, choose_vectorizer
-from manylabel.text._explanation import Reason, TagExplanation
+from manylabel.text._explanation import Reason, TagExplanation, leave_out
 from manylabel.text._items import PASSTHROUGH, Judged
 from manylabel.text._tagger import Tagger
 from manylabel.text._vectorizer import TextVectorizer
@@ -12,6 +13,7 @@ __all__ = [
     "QUALITIES",
     "Card",
     "Choice",
+    "Corrected",
     "Judged",
     "Reason",
     "TagExplanation",
@@ -19,4 +21,5 @@ __all__ = [
     "TextVectorizer",
     "choose",
     "choose_vectorizer",
+    "leave_out",
 ]

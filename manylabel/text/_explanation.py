@@ -78,14 +78,7 @@ class Variants(NamedTuple):
     @classmethod
     def of(cls, text: str, vectorizer: Any) -> "Variants":
         """Leave out the words that weigh most, one at a time."""
-        found = WORD.findall(plain(text))
-        words = list(dict.fromkeys(found))
-        if len(words) > MOST_WORDS:
-            row = vectorizer.transform([text])
-            weights = (vectorizer.transform(words) @ row.T).toarray().ravel()
-            heavy = np.sort(np.argsort(-weights, kind="stable")[:MOST_WORDS])
-            words = [words[place] for place in heavy]
-        others = (" ".join(w for w in found if w != gone) for gone in words)
+        words, others = leave_out(text, vectorizer)
         return cls(words, vectorizer.transform([text, *others]))
 
     def losses(self, learner: Any, columns: Ints) -> list[Weights]:
@@ -102,6 +95,18 @@ class Variants(NamedTuple):
             [(self.words[place], weight) for place, weight in ranked(places, column)]
             for column in lost.T
         ]
+
+
+def leave_out(text: str, vectorizer: Any) -> tuple[list[str], list[str]]:
+    """Return the words of a text that weigh most, and the text without each."""
+    found = WORD.findall(plain(text))
+    words = list(dict.fromkeys(found))
+    if len(words) > MOST_WORDS:
+        row = vectorizer.transform([text])
+        weights = (vectorizer.transform(words) @ row.T).toarray().ravel()
+        heavy = np.sort(np.argsort(-weights, kind="stable")[:MOST_WORDS])
+        words = [words[place] for place in heavy]
+    return words, [" ".join(w for w in found if w != gone) for gone in words]
 
 
 def explain_text(

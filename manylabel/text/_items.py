@@ -82,20 +82,22 @@ class Judged(NamedTuple):
     sets: CSR
 
 
-def check_names(tags: Any) -> list[list[str]]:
+def check_names(tags: Any, argument: str = "tags") -> list[list[str]]:
     """Return the names of each row's tags, or raise TypeError or ValueError."""
     if isinstance(tags, (str, bytes, Mapping)) or not isinstance(tags, Iterable):
         raise TypeError(
-            "tags must be a list that has a list of names for each text. "
+            f"{argument} must be a list that has a list of names for each text. "
             f"Got {tags!r:.40}."
         )
-    return [_check_row(names, row) for row, names in enumerate(tags)]
+    return [_check_row(names, row, argument) for row, names in enumerate(tags)]
 
 
-def check_count(n_tagged: int, n_rows: int) -> None:
+def check_count(n_tagged: int, n_rows: int, argument: str = "tags") -> None:
     """Raise ValueError unless each text has its tags."""
     if n_tagged != n_rows:
-        raise ValueError(f"tags must have {n_rows} rows, one per text. Got {n_tagged}.")
+        raise ValueError(
+            f"{argument} must have {n_rows} rows, one per text. Got {n_tagged}."
+        )
 
 
 def widen(
@@ -117,14 +119,16 @@ def widen(
     return LabelSpace([*known, *sorted(new - set(known))])
 
 
-def _check_row(names: Any, row: int) -> list[str]:
+def _check_row(names: Any, row: int, argument: str) -> list[str]:
     if isinstance(names, (str, bytes, Mapping)) or not isinstance(names, Iterable):
         raise TypeError(
-            "tags must have a list of names for each text. "
+            f"{argument} must have a list of names for each text. "
             f"Got {names!r:.40} at row {row}."
         )
     found = list(names)
     for name in found:
         if not isinstance(name, str):
-            raise TypeError(f"tags must be strings. Got {name!r:.40} at row {row}.")
+            raise TypeError(
+                f"{argument} must be strings. Got {name!r:.40} at row {row}."
+            )
     return found

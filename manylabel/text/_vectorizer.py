@@ -229,9 +229,14 @@ class TextVectorizer(  # type: ignore[call-arg]
     def _count(self, grams: Grams, n_columns: int) -> CSR:
         if self.n_features is not None:
             return count(grams.indptr, self._hash(grams.hashes), n_columns)
+        return count(grams.indptr, self._look_up(grams.hashes), n_columns)
+
+    def _look_up(self, hashes: Array) -> Array:
+        """Return the columns of runs, -1 of those that are not known."""
         if self._table is None:
+            n_columns = len(self.terms_.hashes)
             self._table = Table.of(self.terms_.hashes, n_columns, n_columns)
-        return count(grams.indptr, self._table.look_up(grams.hashes), n_columns)
+        return self._table.look_up(hashes)
 
     def _hash(self, hashes: Array) -> Array:
         """Return columns: runs of each length have a stretch of their own."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manylabel as ml
-from manylabel.cli.learners import LEARNERS
+from manylabel.learners import LEARNERS
 from manylabel.model_selection.holdout import hold_out
 from manylabel.model_selection.search import GRIDS, settings, value
 

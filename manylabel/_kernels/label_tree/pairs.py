@@ -15,12 +15,24 @@ from manylabel._kernels._jit import inner, kernel
 @inner
 def find(keys, node, feature):
     """Return the slot of a pair, or the free one where it would be."""
-    pair = (np.uint64(node) << np.uint64(32)) | np.uint64(feature + 1)
-    key, mask = mixed(pair), np.uint64(keys.shape[0] - 1)
+    key = key_of(node, feature)
+    return probe(keys, key), key
+
+
+@inner
+def key_of(node, feature):
+    """Return the key of a pair, which is not 0."""
+    return mixed((np.uint64(node) << np.uint64(32)) | np.uint64(feature + 1))
+
+
+@inner
+def probe(keys, key):
+    """Return the slot of a key, or the free one where it would be."""
+    mask = np.uint64(keys.shape[0] - 1)
     at = key & mask
     while keys[at] != key and keys[at] != np.uint64(0):
         at = (at + np.uint64(1)) & mask
-    return np.int64(at), key
+    return np.int64(at)
 
 
 @inner

@@ -1,0 +1,1 @@
+"""An online learner of corrections, beside another learner."""

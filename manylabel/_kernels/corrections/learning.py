@@ -1,0 +1,193 @@
+"""Learning corrections, one row after another.
+
+The log odds of a label are those of the other learner plus what corrections add: w . x,
+learnt by AdaGrad. A label that is accepted has the loss -log q, one that is rejected
+-log(1 - q). One that is not mentioned, though it would be with probability p if it were
+true, has -log(1 - p q), the likelihood of that: p is 1 where the labels are complete.
+
+What is left of the error of the row itself goes to a weight of the row as a whole.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from manylabel._kernels._jit import inner, kernel
+from manylabel._kernels.corrections.candidates import (
+    ACCEPTED,
+    MOST_CHAINED,
+    N_RINGED,
+    REJECTED,
+    add_unlisted,
+    list_candidates,
+    move_candidates,
+    set_row,
+)
+from manylabel._kernels.corrections.memory import (
+    N_RECENT,
+    N_SEEN,
+    WEIGHTS,
+    best_weight,
+    find_ring,
+    open_pair,
+    put_first,
+    step_pair,
+)
+from manylabel._kernels.label_tree.incremental import log_sigmoid
+
+STEP = np.float32(0.5)  # of AdaGrad
+LEAST_SLOPE = 0.02  # of a label, below which it is not learnt
+DECAY = 0.998  # of the losses, by row
+CLEAR = 2.0  # nats beyond the threshold of a label that was accepted or rejected
+AHEAD = 0.5  # nats of an accepted label before the best that was not mentioned
+
+
+class Mentions(NamedTuple):
+    """Labels that were accepted or rejected by row, ACCEPTED or REJECTED each."""
+
+    indptr: object
+    labels: object
+    kinds: object
+    complete: object  # (n_rows,) uint8 whether no other label is true
+
+
+class Settings(NamedTuple):
+    """What does not change from row to row."""
+
+    n_known: object  # labels that the other learner knows
+    threshold: object  # log odds above which it gives labels
+    chance: object  # (n_labels,) that a label, if it is true, is mentioned
+
+
+@kernel
+def learn_rows(rows, lists, mentions, first, settings, learnt, recent, row, candidates):
+    """Learn rows from ``first`` on; return the row that there is no room for."""
+    n_rows, n_slots = mentions.complete.shape[0], recent.keys.shape[0]
+    for i in range(first, n_rows):
+        n_features, print_ = set_row(rows, i, row)
+        n = list_candidates(
+            *(lists, i, row, n_features, print_, settings.n_known),
+            *(recent, candidates),
+        )
+        n = _mention(lists, mentions, i, settings.n_known, candidates, n)
+        has_room = recent.counters[N_RECENT] + n * (n_features + 1) <= n_slots // 4 * 3
+        if has_room:
+            move_candidates(row, n_features, print_, learnt, recent, candidates, n)
+            complete = mentions.complete[i] != 0
+            _judge(complete, settings.chance, recent.losses, candidates, n)
+            _learn_words(
+                *(complete, settings.chance, row, n_features, learnt, recent),
+                *(candidates, n),
+            )
+            _settle(complete, settings, print_, learnt, recent, candidates, n)
+            _remember(row, n_features, print_, recent, candidates, n)
+            recent.counters[N_SEEN] += 1
+        for t in range(n):
+            candidates.place[candidates.labels[t]] = 0
+        if not has_room:
+            return i
+    return n_rows
+
+
+@inner
+def _mention(lists, mentions, i, n_known, candidates, n):
+    """Note which candidates were mentioned; return how many there are with them."""
+    for p in range(mentions.indptr[i], mentions.indptr[i + 1]):
+        label = mentions.labels[p]
+        n = add_unlisted(label, lists, i, n_known, candidates, n)
+        candidates.kinds[candidates.place[label] - 1] = mentions.kinds[p]
+    return n
+
+
+@inner
+def _slope(kind, odds, chance):
+    """Return the derivative of the loss of a candidate by its log odds."""
+    q = 1.0 / (1.0 + np.exp(-odds))
+    if kind == ACCEPTED:
+        return q - 1.0
+    if kind == REJECTED:
+        return q
+    return chance * q * (1.0 - q) / (1.0 - chance * q) if chance < 1.0 else q
+
+
+@inner
+def _loss(kind, odds, chance):
+    """Return the negative log likelihood of a candidate."""
+    if kind == ACCEPTED:
+        return -log_sigmoid(odds)
+    if kind == REJECTED or chance == 1.0:
+        return -log_sigmoid(-odds)
+    return -np.log1p(-chance / (1.0 + np.exp(-odds)))
+
+
+@inner
+def _judge(complete, chance, losses, candidates, n):
+    """Add to the loss of each weight what the row costs, before it is learnt."""
+    for w in range(losses.shape[0]):
+        total = 0.0
+        for t in range(n):
+            p = 1.0 if complete else chance[candidates.labels[t]]
+            odds = candidates.odds[t] + WEIGHTS[w] * candidates.words[t]
+            total += _loss(candidates.kinds[t], odds, p)
+        losses[w] = DECAY * losses[w] + total
+
+
+@inner
+def _learn_words(complete, chance, row, n_features, learnt, recent, candidates, n):
+    """Step the weights of the row's features, for each candidate."""
+    for t in range(n):
+        label = candidates.labels[t]
+        odds = candidates.odds[t] + candidates.words[t] + candidates.whole[t]
+        p = 1.0 if complete else chance[label]
+        slope = _slope(candidates.kinds[t], odds, p)
+        if abs(slope) < LEAST_SLOPE:
+            continue
+        for j in range(n_features):
+            slope_j = np.float32(slope) * row.x[j]
+            move = step_pair(label, row.features[j], slope_j, STEP, learnt, recent)
+            candidates.words[t] += np.float64(row.x[j]) * np.float64(move)
+
+
+@inner
+def _settle(complete, settings, print_, learnt, recent, candidates, n):
+    """Put accepted labels first and rejected ones below the threshold, in this row.
+
+    That is what was said of the row itself, whatever it says of others.
+    """
+    weight, best = best_weight(recent.losses), settings.threshold + CLEAR - AHEAD
+    for accepts in range(2):
+        for t in range(n):
+            kind = candidates.kinds[t]
+            if (kind == ACCEPTED) != (accepts == 1):
+                continue
+            rank = candidates.ranks[t]
+            now = rank + weight * candidates.words[t] + candidates.whole[t]
+            wanted = now
+            if kind == ACCEPTED:
+                wanted = max(now, best + AHEAD)
+            elif kind == REJECTED:
+                wanted = min(now, min(settings.threshold, rank) - CLEAR)
+            elif complete:
+                wanted = min(now, settings.threshold - CLEAR)
+            if kind != ACCEPTED and wanted > best:
+                best = wanted
+            if wanted != now:
+                at = open_pair(candidates.labels[t], print_, learnt, recent)
+                recent.blocks[at, 0] += np.float32(wanted - now)
+                recent.blocks[at, 1] += np.float32(1)
+
+
+@inner
+def _remember(row, n_features, print_, recent, candidates, n):
+    """Make the accepted labels the latest of the rings of the row."""
+    n_accepted, n_labels = 0, recent.rings.shape[1]
+    for t in range(n):
+        if candidates.kinds[t] != ACCEPTED:
+            continue
+        label = candidates.labels[t]
+        for j in range(min(n_features, N_RINGED)):
+            put_first(label, recent.rings[find_ring(row.features[j], recent)])
+        chained = n_accepted // n_labels
+        if chained < MOST_CHAINED:
+            put_first(label, recent.rings[find_ring(print_ + chained, recent)])
+        n_accepted += 1

@@ -1,0 +1,478 @@
+"""An online learner beside a tagger, so that a correction shows at once."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from numbers import Integral
+from typing import Annotated, Any, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from manylabel import _validation
+from manylabel._kernels.corrections import candidates, learning, memory, scoring
+from manylabel._typing import CSR, Array, Bools, Floats, Ints
+from manylabel.base import Saved
+from manylabel.data.dataset import best_first
+from manylabel.persistence.records import Values
+from manylabel.propensity import Propensity
+from manylabel.sharing import Shared, reading
+from manylabel.text._corrections import Learnt, Recent, begin, make_room
+from manylabel.text._items import check_count, check_names
+from manylabel.text._odds import ScoreMap, read_odds
+from manylabel.text._open_rows import Items, read_items
+from manylabel.text._tagger import Tagged, Tagger
+
+N_LISTED = 16  # labels of the tagger that corrections are learnt beside
+CLEARLY = 1.0  # nats that change what a tagger decided by a rule of its own
+LEAST_BITS, MOST_BITS = 10, 30
+
+
+class Moved(NamedTuple):
+    """Candidates of rows end to end: how far each is moved, and its score then."""
+
+    rows: Ints
+    labels: Ints
+    scores: Floats
+    odds: Floats
+    ranks: Floats
+    moves: Floats
+
+    def keep(self, kept: Array) -> "Moved":
+        """Return some of the candidates."""
+        return Moved(*(each[kept] for each in self))
+
+
+class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
+    """A fitted tagger with an online learner beside it, which learns from corrections.
+
+    The log odds of a label are those of the tagger plus ``weight_`` times what the
+    features of the item have learnt of that label, a logistic regression by AdaGrad.
+    So a correction shows in the next prediction, of the same item for certain, and of
+    others as far as they are like it. Without corrections, all is as the tagger says.
+    Names of labels and words that the tagger never saw may come at any time.
+
+    Parameters
+    ----------
+    tagger : Tagger
+        The model, fitted; it stays as it is.
+    n_bits : int, default=22
+        Weights are kept for at most 3/4 of ``2 ** n_bits`` pairs of a label and a
+        feature, in 16 bytes each: 64 MB. The memory grows up to that as it is needed.
+        Then the pairs that were learnt least are forgotten.
+
+    Attributes
+    ----------
+    label_names_ : ndarray of shape (n_labels,)
+        Names of the labels: the tagger's, then those that came with corrections.
+    n_corrections_ : int
+        Items that were corrected.
+    weight_ : float
+        How much is made of what corrections say about other items: 0, 1/4, 1/2 or 1,
+        whichever would have predicted the latest corrections best, before they were
+        learnt.
+
+    Notes
+    -----
+    However corrections are cut into calls, what is learnt has the same bits. Threads
+    may correct and read one object at the same time (:mod:`manylabel.sharing`): to
+    publish a call's corrections, 3 MB are copied.
+
+    Examples
+    --------
+    >>> texts = ["red wine", "white wine", "brown bread", "rye bread and wine"]
+    >>> tags = [["drink"], ["drink"], ["food"], ["drink", "food"]]
+    >>> model = Corrected(Tagger().fit(texts, tags))
+    >>> model.predict(["apple pie"])
+    [['drink']]
+    >>> model = model.correct(["apple pie"], [["food", "fruit"]], [["drink"]])
+    >>> model.predict(["apple pie", "a piece of apple pie", "white wine"])
+    [['food', 'fruit'], ['food', 'fruit'], ['drink']]
+    """
+
+    _written = ("recent_",)
+    new_names_: Annotated[Array, Values("n_new", "O")]
+    learnt_: Learnt
+    recent_: Recent
+    _columns: dict[str, int] | None = None  # made of the names when it is needed
+
+    def __init__(self, tagger: Tagger, *, n_bits: int = 22) -> None:
+        self.tagger = tagger
+        self.n_bits = n_bits
+
+    @property
+    def label_names_(self) -> Array:
+        """Names of the labels: the tagger's, then those that came with corrections."""
+        return np.concatenate([self.tagger.label_names_, self._new_names()])
+
+    @property
+    def n_corrections_(self) -> int:
+        """Items that were corrected."""
+        recent = getattr(self, "recent_", None)
+        return 0 if recent is None else int(recent.counters[memory.N_SEEN])
+
+    @property
+    def weight_(self) -> float:
+        """How much is made of what corrections say about other items."""
+        recent = getattr(self, "recent_", None)
+        return 1.0 if recent is None else float(memory.best_weight(recent.losses))
+
+    def correct(
+        self,
+        items: Any,
+        accepted: Iterable[Iterable[str]],
+        rejected: Iterable[Iterable[str]] | None = None,
+        complete: Iterable[bool] | None = None,
+    ) -> Self:
+        """Learn what people say of items.
+
+        Parameters
+        ----------
+        items : iterable of str or matrix of features
+            Texts or rows.
+        accepted : iterable of iterables of str
+            The names of labels that each item has.
+        rejected : iterable of iterables of str or None, default=None
+            The names of labels that each item does not have.
+        complete : iterable of bool or None, default=None
+            Whether an item has no other labels than those accepted. Where it is not
+            said, labels that are not mentioned are unknown: they are learnt as far as
+            they would have been mentioned, by ``Propensity()`` of the tagger's counts.
+
+        Returns
+        -------
+        Corrected
+            Itself.
+        """
+        self._check_parameters()
+        taken = read_items(self.tagger.vectorizer_, items)
+        n_rows = taken.X.shape[0]
+        yes = _check_lists(accepted, "accepted", n_rows)
+        no = _check_lists(
+            [()] * n_rows if rejected is None else rejected, "rejected", n_rows
+        )
+        _check_apart(yes, no)
+        closed = _check_flags(complete, n_rows)
+        lists, _ = self._list(taken.X, N_LISTED)
+        with self._learning() as learner:
+            mentions = learner._mention(yes, no, closed)
+            learner._learn(taken.rows, lists, mentions)
+        return self
+
+    def tag(self, item: Any, k: int | None = 5) -> Tagged:
+        """Return the ``k`` best labels of an item with their scores, the best first.
+
+        Parameters
+        ----------
+        item : str or row of features
+            The text, or a row of shape (n_features,) or (1, n_features).
+        k : int or None, default=5
+            How many labels; None returns those that ``predict`` gives.
+
+        Returns
+        -------
+        list of (str, float)
+            Names and scores.
+        """
+        return self.tag_many(self.tagger._one(item), k)[0]
+
+    @reading
+    def tag_many(
+        self,
+        items: Any,
+        k: int | None = 5,
+        *,
+        allow: Iterable[str] | None = None,
+        deny: Iterable[str] | None = None,
+        proba: bool = False,
+    ) -> list[Tagged]:
+        """Return for each item what ``tag`` returns, a list of lists.
+
+        Parameters
+        ----------
+        items : iterable of str or matrix of features
+            Texts or rows.
+        k : int or None, default=5
+            How many labels; None returns those that ``predict`` gives.
+        allow : iterable of str or None, default=None
+            The only labels to rank; None is all of them.
+        deny : iterable of str or None, default=None
+            Labels to leave out.
+        proba : bool, default=False
+            Return probabilities in place of scores. Which labels are the best is told
+            by the scores.
+
+        Returns
+        -------
+        list of lists of (str, float)
+            Names and scores of each item's labels.
+        """
+        taken = self._read(items)
+        is_kept, n_more = self._choose_labels(allow, deny)
+        if k is None:
+            found = self._give(taken)
+        else:
+            (depth,) = _validation.depths(k)
+            found = self._move(
+                taken, max(2 * depth, depth + N_LISTED) + n_more, is_kept
+            )
+        if is_kept is not None:
+            found = found.keep(is_kept[found.labels])
+        order = np.lexsort((found.labels, -found.scores, found.rows))
+        found = found.keep(order)
+        starts = np.searchsorted(found.rows, np.arange(taken.X.shape[0] + 1))
+        values = expit(found.odds + found.moves) if proba else found.scores
+        names = self._name(found.labels)
+        pairs = list(zip(names, values.tolist(), strict=True))
+        most = len(pairs) if k is None else k
+        return [pairs[a : min(a + most, b)] for a, b in pairwise(starts.tolist())]
+
+    @reading
+    def predict(self, items: Any) -> list[list[str]]:
+        """Return the names of the labels that each item is given, by column."""
+        taken = self._read(items)
+        found = self._give(taken)
+        found = found.keep(np.lexsort((found.labels, found.rows)))
+        starts = np.searchsorted(found.rows, np.arange(taken.X.shape[0] + 1))
+        names = self._name(found.labels)
+        return [names[a:b] for a, b in pairwise(starts.tolist())]
+
+    def copy(self) -> Self:
+        """Return another that learns by itself; what neither writes is shared.
+
+        It takes as long as to copy 3 MB, however much was learnt.
+        """
+        other = object.__new__(type(self))
+        other.__dict__ = self.__getstate__()
+        if hasattr(other, "recent_"):
+            other.recent_ = Recent(*(array.copy() for array in other.recent_))
+        return other
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(self.tagger.__sklearn_is_fitted__())
+
+    def _read(self, items: Any) -> Items:
+        self._check_parameters()
+        return read_items(self.tagger.vectorizer_, items)
+
+    def _list(self, X: CSR, depth: int) -> tuple[candidates.Lists, Floats]:
+        """Return the labels that the tagger ranks first, and their scores."""
+        learner = self.tagger.learner_
+        best = learner.predict_topk(X, depth)
+        order = best_first(best)
+        labels, scores = best.indices[order].astype(np.int64), best.data[order]
+        ranks = ScoreMap.of(learner).to_odds(scores)
+        odds = read_odds(learner, scores, labels, ranks)
+        indptr = best.indptr.astype(np.int64)
+        last = np.minimum(indptr[:-1] + N_LISTED, indptr[1:]) - 1
+        lists = candidates.Lists(indptr, labels, odds, ranks, odds[last], ranks[last])
+        return lists, scores.astype(np.float64)
+
+    def _mention(
+        self, yes: list[list[str]], no: list[list[str]], closed: Array
+    ) -> learning.Mentions:
+        """Return what was said by columns; new names get new ones."""
+        columns = self._known_columns()
+        new = list(self._new_names())
+        labels: list[int] = []
+        kinds: list[int] = []
+        indptr = [0]
+        sides = (candidates.ACCEPTED, candidates.REJECTED)
+        for row in zip(yes, no, strict=True):
+            for kind, names in zip(sides, row, strict=True):
+                for name in dict.fromkeys(names):
+                    if name not in columns:
+                        columns[name] = len(columns)
+                        new.append(name)
+                    labels.append(columns[name])
+                    kinds.append(kind)
+            indptr.append(len(labels))
+        self.new_names_ = np.array(new, dtype=object)
+        arrays = (np.array(each, np.int64) for each in (indptr, labels, kinds))
+        return learning.Mentions(*arrays, closed)
+
+    def _learn(
+        self, rows: Any, lists: candidates.Lists, mentions: learning.Mentions
+    ) -> None:
+        if not hasattr(self, "recent_"):
+            self.learnt_, self.recent_ = begin()
+        n_known, n_rows = len(self.tagger.label_names_), len(mentions.complete)
+        threshold = float(ScoreMap.of(self.tagger.learner_).to_odds(np.zeros(1))[0])
+        settings = learning.Settings(n_known, threshold, self._chances())
+        most = _longest(lists.indptr) + _longest(mentions.indptr)
+        scratch = (
+            candidates.make_row(_longest(rows.indptr)),
+            candidates.make_candidates(n_known + len(self.new_names_), most),
+        )
+        row = 0
+        while row < n_rows:
+            row = learning.learn_rows(
+                *(rows, lists, mentions, row, settings),
+                *(self.learnt_, self.recent_, *scratch),
+            )
+            if row < n_rows:
+                self.learnt_, self.recent_ = make_room(
+                    self.learnt_, self.recent_, self.n_bits
+                )
+
+    def _chances(self) -> Floats:
+        """Return how probable it is that a true label is mentioned."""
+        n_labels = len(self.tagger.label_names_) + len(self._new_names())
+        if not self.tagger.n_rows_:  # nothing was counted
+            return np.zeros(n_labels)
+        return self.tagger.propensities(Propensity(), n_labels)
+
+    def _move(self, taken: Items, depth: int, is_kept: Bools | None = None) -> Moved:
+        """Return the candidates of items, moved by corrections."""
+        lists, scores = self._list(taken.X, depth)
+        n_rows = taken.X.shape[0]
+        if not hasattr(self, "recent_"):
+            rows = np.repeat(np.arange(n_rows), np.diff(lists.indptr))
+            still = np.zeros(len(scores))
+            return Moved(rows, lists.labels, scores, lists.odds, lists.ranks, still)
+        n_labels = len(self.tagger.label_names_) + len(self.new_names_)
+        room = len(scores) + n_rows * candidates.MOST_RAISED
+        out = scoring.make_moved(n_rows, room)
+        n = scoring.move_rows(
+            *(taken.rows, lists, len(self.tagger.label_names_)),
+            *(self.learnt_, self.recent_),
+            candidates.make_row(_longest(taken.rows.indptr)),
+            candidates.make_candidates(n_labels, _longest(lists.indptr)),
+            out,
+        )
+        rows = np.repeat(np.arange(n_rows), np.diff(out.indptr))
+        labels, sources, odds, ranks, moves = (each[:n] for each in out[1:])
+        found = ScoreMap.of(self.tagger.learner_).to_scores(ranks + moves)
+        is_still = moves == 0
+        found[is_still] = scores[sources[is_still]]
+        return Moved(rows, labels, found, odds, ranks, moves)
+
+    def _give(self, taken: Items) -> Moved:
+        """Return the labels that items are given."""
+        given = sp.csr_array(self.tagger.learner_.predict(taken.X))
+        n_labels = given.shape[1]
+        found = self._move(taken, _longest(given.indptr) + N_LISTED)
+        is_given = _are_among(found, given)
+        if np.count_nonzero(is_given) < given.nnz:  # a rule that is not by rank
+            found = self._move(taken, n_labels)
+            is_given = _are_among(found, given)
+        threshold = float(ScoreMap.of(self.tagger.learner_).to_odds(np.zeros(1))[0])
+        return found.keep(_decide(found, is_given, threshold, taken.X.shape[0]))
+
+    def _choose_labels(
+        self, allow: Iterable[str] | None, deny: Iterable[str] | None
+    ) -> tuple[Bools | None, int]:
+        """Return which labels may be listed, and how much deeper they are to be found."""
+        if allow is None and deny is None:
+            return None, 0
+        columns = self._known_columns()
+        n_labels = len(self.tagger.label_names_) + len(self._new_names())
+        is_kept = np.full(n_labels, allow is None)
+        for names, kept in ((allow, True), (deny, False)):
+            for name in check_names([names])[0] if names is not None else ():
+                if columns.get(name, n_labels) >= n_labels:
+                    what = "allow" if kept else "deny"
+                    raise ValueError(
+                        f"{what} must name labels of the model. Got {name!r:.60}."
+                    )
+                is_kept[columns[name]] = kept
+        return is_kept, int(np.count_nonzero(~is_kept))
+
+    def _known_columns(self) -> dict[str, int]:
+        if self._columns is None:
+            names = self.label_names_.tolist()
+            self._columns = {name: column for column, name in enumerate(names)}
+        return self._columns
+
+    def _new_names(self) -> Array:
+        return getattr(self, "new_names_", np.empty(0, object))
+
+    def _name(self, labels: Ints) -> list[str]:
+        """Return the names of labels."""
+        known = self.tagger.label_names_
+        names = np.empty(len(labels), object)
+        is_new = labels >= len(known)
+        names[~is_new] = known[labels[~is_new]]
+        names[is_new] = self._new_names()[labels[is_new] - len(known)]
+        return names.tolist()
+
+    def _known_sizes(self) -> dict[str, int]:
+        n_new = len(self.new_names_)
+        return {"n_new": n_new, "n_labels": n_new + len(self.tagger.label_names_)}
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        names = self.label_names_.tolist()
+        if len(set(names)) < len(names):
+            raise ValueError("new_names_ must be new, each once.")
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.tagger, Tagger):
+            raise TypeError(f"tagger must be a Tagger. Got {self.tagger!r:.40}.")
+        check_is_fitted(self.tagger)
+        bounds = {"min_val": LEAST_BITS, "max_val": MOST_BITS}
+        check_scalar(self.n_bits, "n_bits", Integral, **bounds)
+
+
+def _longest(indptr: Array) -> int:
+    return int(np.diff(indptr).max(initial=0))
+
+
+def _are_among(found: Moved, given: CSR) -> Bools:
+    """Return which candidates the tagger gives."""
+    known = found.labels < given.shape[1]
+    is_given = np.zeros(len(known), np.bool_)
+    pairs = given[found.rows[known], found.labels[known]]
+    is_given[known] = np.asarray(pairs).ravel() > 0
+    return is_given
+
+
+def _decide(found: Moved, is_given: Bools, threshold: float, n_rows: int) -> Bools:
+    """Return which candidates are given, where corrections moved some.
+
+    A row is parted by the learner's threshold, or where the labels that it was given
+    end. A label that is moved across is given, or no more. Where the tagger has a rule
+    of its own for a label, it must be moved clearly.
+    """
+    low, high = np.full(n_rows, np.inf), np.full(n_rows, -np.inf)
+    np.minimum.at(low, found.rows[is_given], found.ranks[is_given])
+    others = ~is_given & (found.moves == 0)
+    np.maximum.at(high, found.rows[others], found.ranks[others])
+    bounds = np.where(high < low, np.clip(threshold, high, low), threshold)
+    bound, after = bounds[found.rows], found.ranks + found.moves
+    was_above = found.ranks >= bound
+    clear = np.abs(found.moves) >= CLEARLY
+    near = np.clip(bound, threshold - CLEARLY, threshold + CLEARLY)
+    raised = np.where(clear, after > near, (after > bound) & ~was_above)
+    lowered = np.where(clear, after <= near, (after <= bound) & was_above)
+    return (is_given & ~((found.moves < 0) & lowered)) | ((found.moves > 0) & raised)
+
+
+def _check_lists(names: Any, argument: str, n_rows: int) -> list[list[str]]:
+    rows = check_names(names, argument)
+    check_count(len(rows), n_rows, argument)
+    return rows
+
+
+def _check_apart(yes: list[list[str]], no: list[list[str]]) -> None:
+    for row, (accepted, rejected) in enumerate(zip(yes, no, strict=True)):
+        if both := set(accepted) & set(rejected):
+            raise ValueError(
+                "accepted and rejected must not share a label. "
+                f"Got {min(both)!r:.60} at row {row}."
+            )
+
+
+def _check_flags(complete: Iterable[bool] | None, n_rows: int) -> Array:
+    """Return one flag for each row."""
+    if complete is None:
+        return np.zeros(n_rows, np.uint8)
+    flags = list(complete)
+    for row, flag in enumerate(flags):
+        if not isinstance(flag, (bool, np.bool_)):
+            raise TypeError(f"complete must hold bools. Got {flag!r:.40} at row {row}.")
+    check_count(len(flags), n_rows, "complete")
+    return np.array(flags, np.uint8)

@@ -1,0 +1,71 @@
+"""From a learner's scores to log odds, and back."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.special import expit, logit
+
+from manylabel._typing import Array, Floats
+from manylabel.baselines import OneVsRest
+from manylabel.model_selection import Calibrated, Thresholds
+from manylabel.online import OnlineLabelTree
+
+SURE = 9.0  # log odds beyond which probabilities are not told apart
+MARGIN = 3.0  # log odds of a margin of 1
+BEYOND = 10.0  # log odds of a score of 1 outside the knots
+FARTHEST = 1e5  # log odds, where scores may be infinite
+MOST_LEARNT = 30.0  # log odds by which corrections are learnt
+
+
+class ScoreMap(NamedTuple):
+    """A map of scores to log odds that ascends everywhere, lines between knots."""
+
+    scores: Floats
+    odds: Floats
+
+    @classmethod
+    def of(cls, learner: Any) -> Self:
+        """Return the map of a fitted learner: by what its scores are.
+
+        Scores are probabilities less a threshold, log odds, or margins.
+        """
+        if isinstance(learner, Thresholds):
+            inner = cls.of(learner.estimator_)
+            return inner._replace(scores=inner.scores - learner._shift()[0])
+        if isinstance(learner, Calibrated):
+            return cls.of(learner.estimator_)
+        if hasattr(learner, "threshold_"):
+            odds = np.linspace(-SURE, SURE, int(8 * SURE) + 1)
+            return cls(expit(odds) - float(learner.threshold_), odds)
+        is_logistic = isinstance(learner, OneVsRest) and learner.loss == "log_loss"
+        slope = 1.0 if is_logistic or isinstance(learner, OnlineLabelTree) else MARGIN
+        return cls(np.array([-1.0, 1.0]), np.array([-slope, slope]))
+
+    def to_odds(self, scores: Array) -> Floats:
+        """Return the log odds of scores, which may be infinite."""
+        scores = np.clip(scores, *np.array([-FARTHEST, FARTHEST]) / self._slope())
+        return _along(scores, self.scores, self.odds, self._slope())
+
+    def to_scores(self, odds: Floats) -> Floats:
+        """Return the scores of log odds."""
+        return _along(odds, self.odds, self.scores, 1 / self._slope())
+
+    def _slope(self) -> float:
+        """Return the slope outside the knots."""
+        return float(self.odds[-1]) if len(self.odds) == 2 else BEYOND
+
+
+def read_odds(learner: Any, scores: Array, labels: Array, ranks: Floats) -> Floats:
+    """Return log odds by what a learner knows of its probabilities, else the ranks."""
+    if isinstance(learner, Thresholds):
+        scores = scores + learner._shift()[labels]
+        return read_odds(learner.estimator_, scores, labels, ranks)
+    if not isinstance(learner, Calibrated):
+        return np.clip(ranks, -MOST_LEARNT, MOST_LEARNT)
+    chances = learner.curves_.apply(scores, labels)
+    return np.clip(logit(chances), -SURE, SURE)
+
+
+def _along(x: Array, from_: Floats, to: Floats, slope: float) -> Floats:
+    inside = np.interp(x, from_, to)
+    return np.asarray(inside + slope * (x - np.clip(x, from_[0], from_[-1])))

@@ -144,8 +144,8 @@ class Tagging:
     ) -> Response:
         """Return items that it would help most to label next."""
         replica = self._replica(request, "read", model)
-        found = await run_in_threadpool(replica.queue, limit)
-        return Response(handlers.write_json({"items": found}), media_type=JSON)
+        content = await run_in_threadpool(handlers.queue, replica, limit)
+        return Response(content, media_type=JSON)
 
     async def figures(self, request: Request, model: Model) -> Response:
         """Return running costs, drift of the scores, counts of labels."""

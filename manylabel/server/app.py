@@ -83,6 +83,7 @@ TAGGING = (
 OPERATIONS = (
     Route("GET", f"{MODEL}/versions", "versions", schemas.VersionsResponse),
     Route("POST", f"{MODEL}/activate", "activate", schemas.Acknowledged, 202),
+    Route("POST", f"{MODEL}/shadow", "shadow", schemas.Acknowledged, 202),
     Route("POST", f"{MODEL}/rollback", "rollback", schemas.Acknowledged, 202),
     Route("POST", f"{MODEL}/retrain", "retrain", schemas.JobResponse, 202, (409,)),
     Route("GET", MODEL + "/jobs/{job}", "job", schemas.JobResponse),

@@ -70,15 +70,25 @@ def write_predictions(
             "version": found.version,
             "applied": found.applied,
             "predictions": [
-                {
-                    "id": prediction,
-                    "item": item,
-                    "labels": [{"label": name, "score": score} for name, score in best],
-                }
+                {"id": prediction, "item": item, "labels": scored(best)}
                 for prediction, item, best in rows
             ],
         }
     )
+
+
+def scored(best: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
+    """Return labels with their scores as the API has them."""
+    return [{"label": name, "score": score} for name, score in best]
+
+
+def queue(replica: Replica, limit: int) -> bytes:
+    """Return items to label next, as JSON."""
+    found = [
+        {"id": each.id, "item": each.item, "labels": scored(each.labels)}
+        for each in replica.queue(limit)
+    ]
+    return write_json({"items": found})
 
 
 def submit(

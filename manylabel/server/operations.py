@@ -3,6 +3,7 @@
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path as File
 from typing import Annotated
 
@@ -17,7 +18,12 @@ from manylabel.server.gate import DEADLINE
 from manylabel.server.lifecycle import Life
 from manylabel.server.limits import Limits, NotJson
 from manylabel.server.replica import Replica
-from manylabel.server.schemas import ActivateRequest, RetrainRequest, RollbackRequest
+from manylabel.server.schemas import (
+    ActivateRequest,
+    RetrainRequest,
+    RollbackRequest,
+    ShadowRequest,
+)
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
 from manylabel.server.subscription import Update
@@ -101,6 +107,14 @@ class Operations:
             await run_in_threadpool(replica.rollback, asked.sequence, who)
         )
 
+    async def shadow(
+        self, request: Request, model: Model, asked: ShadowRequest
+    ) -> Response:
+        """Score a version that is not active on live feedback, or stop that."""
+        who = self.guard.admit(request, "admin", model)
+        score = partial(self.service.replica(model).shadow, is_on=asked.is_on)
+        return await acknowledge(await run_in_threadpool(score, asked.version, who))
+
     async def retrain(
         self, request: Request, model: Model, asked: RetrainRequest
     ) -> Response:
@@ -149,19 +163,20 @@ class Operations:
         news = replica.subscribe()
         try:
             figures = await run_in_threadpool(replica.figures)
-            yield handlers.write_update(Update(replica.applied, figures["costs"]))
+            told = Update(replica.applied, figures["costs"])
+            yield handlers.write_update(told)
             silence = 0.0
             while not (self.life.is_stopping or news.is_closed):
                 update = news.get(timeout=0)
-                if update is not None:
+                if update is not None and update != told:
                     yield handlers.write_update(update)
+                    told, silence = update, 0.0
                 elif silence >= SILENCE:
                     yield b": still here\n\n"
-                else:
+                    silence = 0.0
+                elif update is None:
                     await asyncio.sleep(LOOK)
                     silence += LOOK
-                    continue
-                silence = 0.0
         finally:
             news.close()
             self.n_streams -= 1

@@ -105,7 +105,7 @@ def tell_faults(found: Sequence[Mapping[str, Any]]) -> Problem:
     """
     faults = [
         {
-            "where": ".".join(map(str, fault["loc"]))[:LONGEST_FAULT],
+            "where": ".".join(map(str, fault["loc"]))[:LONGEST_FAULT] or "body",
             "what": str(fault["msg"])[:LONGEST_FAULT],
         }
         for fault in found[:MOST_FAULTS]

@@ -217,6 +217,12 @@ class ActivateRequest(Asked):
     version: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
 
 
+class ShadowRequest(ActivateRequest):
+    """The version that is to be scored on live feedback."""
+
+    is_on: bool = True
+
+
 class RollbackRequest(Asked):
     """The last event that is to count; feedback after it is taken out."""
 
@@ -265,10 +271,18 @@ class VersionsResponse(BaseModel):
     versions: list[dict[str, Any]]
 
 
+class Queued(BaseModel):
+    """An item to label, and what was predicted for it."""
+
+    id: Annotated[str, Field(description="Of the prediction, for feedback.")]
+    item: dict[str, Any]
+    labels: list[Scored]
+
+
 class QueueResponse(BaseModel):
     """Items to label next, the most telling first."""
 
-    items: list[dict[str, Any]]
+    items: list[Queued]
 
 
 class Health(BaseModel):

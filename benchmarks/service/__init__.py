@@ -1,0 +1,1 @@
+"""How fast and how safe the service is."""

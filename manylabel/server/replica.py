@@ -170,8 +170,8 @@ class Replica:
         return future
 
     def find(self, key: str) -> Event | None:
-        """Return the event that a key was used for."""
-        return self._parts.log.find(self.name, key)
+        """Return the feedback that a key was used for."""
+        return self._parts.log.find(self.name, events.FEEDBACK, key)
 
     def retract(self, sequence: int, who: str) -> "Future[Appended]":
         """Take one feedback out of what was learnt."""
@@ -311,7 +311,7 @@ class Replica:
         if found is not None and found.model == self.name:
             return found.item
         # It may have been forgotten since the same request came first.
-        event = key and self._parts.log.find(self.name, events.FEEDBACK, key)
+        event = key and self.find(key)
         if not event or event.body.get("prediction") != name:
             raise UnknownPrediction(name)
         item: Item = event.body["item"]

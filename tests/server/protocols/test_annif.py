@@ -99,7 +99,7 @@ def test_what_is_learnt_shows_in_the_next_suggestion(served):
     text, uri = "zugenoxx flambeed", "http://example.org/dessert"
     document = {"text": text, "subjects": [{"uri": uri, "label": "Dessert"}]}
     served.post(f"{PROJECT}/learn", [document] * 5)
-    served.replica.wait(served.log.last(), timeout=30)
+    assert served.replica.wait(served.log.last(), timeout=120)
     answer = served.post(f"{PROJECT}/suggest", urlencode({"text": text}).encode())
     uris = [hit["uri"] for hit in answer.json["results"]]
     assert uri in uris

@@ -114,7 +114,7 @@ def run(program: str, address: str, packages: Path) -> dict[str, object]:
 
 
 def test_the_http_backend_of_annif_gets_suggestions(address, tmp_path):
-    others = ["requests", "python-dateutil", "flask"]
+    others = ["requests", "python-dateutil", "flask", "rdflib"]
     packages = install(tmp_path, alone="annif", others=others)
     answer = run(ANNIF, address, packages)
     assert answer["is_trained"] is True
@@ -123,7 +123,7 @@ def test_the_http_backend_of_annif_gets_suggestions(address, tmp_path):
 
 
 def test_the_client_of_triton_gets_labels(address, tmp_path):
-    others = ["python-rapidjson", "geventhttpclient", "urllib3"]
+    others = ["ml-dtypes", "python-rapidjson", "geventhttpclient", "urllib3"]
     packages = install(tmp_path, alone="tritonclient", others=others)
     answer = run(TRITON, address, packages)
     assert answer["ready"] == [True, True]

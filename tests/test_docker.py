@@ -114,7 +114,7 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path):
 
 def test_the_unit_may_write_to_its_own_folders_only():
     text = (FOLDER / "manylabel.service").read_text()
-    for line in ("DynamicUser=yes", "ProtectSystem=strict", "NoNewPrivileges=yes"):
+    for line in ("User=manylabel", "ProtectSystem=strict", "NoNewPrivileges=yes"):
         assert f"\n{line}\n" in text
 
 

@@ -31,11 +31,11 @@ HEIGHT = {name: h for h, layer in enumerate(LAYERS) for name in layer}
 ONLY_IN = {
     "numba": {"_kernels"},
     "fastapi": {"server"},
+    "psycopg": {"server"},
     "pydantic": {"server"},
+    "sqlite3": {"server"},
     "starlette": {"server"},
     "uvicorn": {"server"},
-    "psycopg": {"server"},
-    "sqlite3": {"server"},
     "typer": {"cli"},
     "rich": {"cli"},
     "matplotlib": {"evaluation"},

@@ -5,12 +5,11 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import Header, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from manylabel.server import handlers
 from manylabel.server.errors import UnknownSequence
-from manylabel.server.limits import NotJson, TookTooLong
+from manylabel.server.limits import Invalid, NotJson, TookTooLong
 from manylabel.server.replica import Replica
 from manylabel.server.schemas import (
     MOST_ITEMS,
@@ -18,6 +17,7 @@ from manylabel.server.schemas import (
     ExplainRequest,
     FeedbackRequest,
     PredictRequest,
+    QueueRequest,
 )
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
@@ -147,6 +147,16 @@ class Tagging:
         content = await run_in_threadpool(handlers.queue, replica, limit)
         return Response(content, media_type=JSON)
 
+    async def choose(
+        self, request: Request, model: Model, asked: QueueRequest
+    ) -> Response:
+        """Return those of some items that it would help most to label next."""
+        replica = self._replica(request, "read", model)
+        content = await run_in_threadpool(
+            handlers.queue, replica, asked.limit, asked.items
+        )
+        return Response(content, media_type=JSON)
+
     async def figures(self, request: Request, model: Model) -> Response:
         """Return running costs, drift of the scores, counts of labels."""
         replica = self._replica(request, "read", model)
@@ -219,7 +229,8 @@ def parse_list(body: bytes) -> list[FeedbackRequest]:
         raise _invalid(error) from None
 
 
-def _invalid(error: ValidationError) -> RequestValidationError:
-    return RequestValidationError(
+def _invalid(error: ValidationError) -> Invalid:
+    # What was sent is not repeated: it may be long.
+    return Invalid(
         error.errors(include_url=False, include_context=False, include_input=False)
     )

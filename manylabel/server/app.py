@@ -26,6 +26,7 @@ from manylabel.server.problems import MEDIA_TYPE, Kind, Problem, tell, tell_faul
 from manylabel.server.protocols import ROUTERS
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
+from manylabel.server.shortcut import Shortcut
 
 SHARING = 1.0  # seconds between the times at which a worker tells its counts
 MODEL = "/v1/models/{model}"
@@ -76,6 +77,7 @@ TAGGING = (
     Route("POST", f"{MODEL}/explain", "explain", schemas.ExplainResponse),
     Route("GET", f"{MODEL}/labels", "labels", schemas.LabelsResponse),
     Route("GET", f"{MODEL}/queue", "queue", schemas.QueueResponse),
+    Route("POST", f"{MODEL}/queue", "choose", schemas.QueueResponse),
     Route("GET", f"{MODEL}/figures", "figures", schemas.Facts),
     Route("GET", MODEL, "card", schemas.Facts),
     Route("GET", "/v1/models", "models", schemas.ModelsResponse),
@@ -131,11 +133,13 @@ def create_app(
         redoc_url=None,
         lifespan=lambda _: _living(life, metrics),
     )
+    tagging = Tagging(service, guard)
+    app.add_middleware(Shortcut, tagging=tagging)
     app.add_middleware(Gate, guard=guard, limits=limits, metrics=metrics)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.openapi = partial(openapi.describe, app)  # type: ignore[method-assign]
-    app.include_router(_routes(TAGGING, Tagging(service, guard)))
+    app.include_router(_routes(TAGGING, tagging))
     operations = Operations(service, guard, folder, limits, life)
     app.include_router(_routes(OPERATIONS, operations))
     for router in ROUTERS:

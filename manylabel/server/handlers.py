@@ -4,18 +4,23 @@ Nothing here knows of HTTP or of an event loop.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any
 
+from manylabel.server.answers import Predictions
+from manylabel.server.errors import BadItem
 from manylabel.server.events import Appended
 from manylabel.server.items import FeedbackIn
-from manylabel.server.replica import Predictions, Replica
+from manylabel.server.jobs import Job
+from manylabel.server.replica import Replica
 from manylabel.server.schemas import (
     ExplainRequest,
     FeedbackRequest,
     Item,
     PredictRequest,
+    RetrainRequest,
 )
 from manylabel.server.subscription import Update
 
@@ -82,11 +87,17 @@ def scored(best: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
     return [{"label": name, "score": score} for name, score in best]
 
 
-def queue(replica: Replica, limit: int) -> bytes:
-    """Return items to label next, as JSON."""
+def queue(replica: Replica, limit: int, items: Sequence[Item] | None = None) -> bytes:
+    """Return items to label next, as JSON: of some, or of those that are remembered."""
+    among = None if items is None else [as_item(item) for item in items]
     found = [
-        {"id": each.id, "item": each.item, "labels": scored(each.labels)}
-        for each in replica.queue(limit)
+        {
+            "prediction_id": each.prediction_id,
+            "item": each.item,
+            "labels": scored(each.labels),
+            "priority": each.priority,
+        }
+        for each in replica.queue(limit, among)
     ]
     return write_json({"items": found})
 
@@ -122,7 +133,8 @@ def as_item(item: Item) -> dict[str, Any]:
 
 def explain(replica: Replica, asked: ExplainRequest) -> bytes:
     """Return why an item gets its labels, as JSON."""
-    found = replica.explain(as_item(asked.item), labels=asked.labels, k=asked.k)
+    with refusing():
+        found = replica.explain(as_item(asked.item), labels=asked.labels, k=asked.k)
     return write_json(
         {
             "model": replica.name,
@@ -147,6 +159,27 @@ def labels(replica: Replica, prefix: str, limit: int) -> bytes:
     """Return labels that begin so, as JSON."""
     found = replica.labels(prefix, limit)
     return write_json({"labels": [{"label": name, "count": n} for name, n in found]})
+
+
+def retrain(replica: Replica, asked: RetrainRequest, who: str) -> Job:
+    """Begin to learn a new version."""
+    with refusing():
+        return replica.retrain(learner=asked.learner, quality=asked.quality, who=who)
+
+
+def write_job(job: Job) -> bytes:
+    """Return how far a job is, as JSON."""
+    told = ("id", "model", "state", "share", "message", "version")
+    return write_json({name: getattr(job, name) for name in told})
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Tell wrong arguments, which the library refuses so, from faults."""
+    try:
+        yield
+    except ValueError as error:
+        raise BadItem(str(error)) from error
 
 
 def key_of(key: str | None, place: int) -> str | None:

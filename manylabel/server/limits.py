@@ -1,6 +1,8 @@
 """How much a request may ask for, so that one client cannot take all there is."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from manylabel.server.errors import ServiceError
 
@@ -21,6 +23,20 @@ class EncodedBody(ServiceError):
 
 class NotJson(ServiceError):
     """A body is not said to be JSON, or is not."""
+
+
+class Invalid(ServiceError):
+    """A request does not fit its schema.
+
+    Parameters
+    ----------
+    faults : sequence of dict
+        With ``loc`` and ``msg``, as pydantic lists them.
+    """
+
+    def __init__(self, faults: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__("The request does not fit its schema.")
+        self.faults = faults
 
 
 class TookTooLong(ServiceError):

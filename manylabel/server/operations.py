@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 
 from manylabel.server import handlers, uploads
 from manylabel.server.api import JSON, Model, acknowledge
-from manylabel.server.errors import Busy
+from manylabel.server.errors import Busy, UnknownJob
 from manylabel.server.gate import DEADLINE
 from manylabel.server.lifecycle import Life
 from manylabel.server.limits import Limits, NotJson
@@ -121,17 +121,17 @@ class Operations:
         """Begin to learn a new version from the log and the original data."""
         who = self.guard.admit(request, "admin", model)
         replica = self.service.replica(model)
-        job = await run_in_threadpool(
-            replica.retrain, learner=asked.learner, quality=asked.quality, who=who
-        )
-        return Response(handlers.write_json(job._asdict()), 202, media_type=JSON)
+        job = await run_in_threadpool(handlers.retrain, replica, asked, who)
+        return Response(handlers.write_job(job), 202, media_type=JSON)
 
     async def job(self, request: Request, model: Model, job: Job) -> Response:
         """Return how far a background job is."""
         self.guard.admit(request, "read", model)
         replica = self.service.replica(model)
         found = await run_in_threadpool(replica.job, job)
-        return Response(handlers.write_json(found._asdict()), media_type=JSON)
+        if found.model != model:
+            raise UnknownJob(job)
+        return Response(handlers.write_job(found), media_type=JSON)
 
     async def upload(self, request: Request, model: NewModel) -> Response:
         """Put a model folder, as a tar archive, in the place of a model, or as new."""

@@ -87,6 +87,8 @@ def tell(error: Exception) -> Problem:
     >>> tell(ZeroDivisionError()).detail
     'The server failed; its log says why.'
     """
+    if isinstance(error, limits.Invalid):
+        return tell_faults(error.faults)
     for cause, kind in KINDS.items():
         if isinstance(error, cause):
             return Problem(kind, str(error))

@@ -22,6 +22,7 @@ SequenceNumber = Annotated[int, Field(ge=0, lt=NUMBER)]
 Depth = Annotated[int, Field(ge=1, le=MOST_LABELS)]
 
 EXAMPLE_ITEM: JsonDict = {"id": "a1", "text": "a library to read XML files from Python"}
+EXAMPLE_ITEMS: JsonDict = {"items": [EXAMPLE_ITEM]}
 EXAMPLE_LABELS: list[JsonValue] = [{"label": "role::shared-lib", "score": 0.93}]
 
 
@@ -243,9 +244,8 @@ class RetrainRequest(Asked):
 class JobResponse(BaseModel):
     """How far a background job is."""
 
-    model_config = ConfigDict(extra="allow")
-
     id: str
+    model: str
     state: str
     share: float
     message: str
@@ -271,12 +271,22 @@ class VersionsResponse(BaseModel):
     versions: list[dict[str, Any]]
 
 
+class QueueRequest(Asked):
+    """Items of which the most telling are to be chosen."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ITEMS]})
+
+    items: Annotated[list[Item], Field(min_length=1, max_length=MOST_ITEMS)]
+    limit: Depth = 10
+
+
 class Queued(BaseModel):
     """An item to label, and what was predicted for it."""
 
-    id: Annotated[str, Field(description="Of the prediction, for feedback.")]
+    prediction_id: Annotated[str | None, Field(description="For feedback.")]
     item: dict[str, Any]
     labels: list[Scored]
+    priority: float
 
 
 class QueueResponse(BaseModel):

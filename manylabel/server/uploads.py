@@ -9,6 +9,7 @@ import shutil
 import tarfile
 from pathlib import Path
 
+from manylabel.exceptions import ArchiveError
 from manylabel.persistence.folder import OURS
 from manylabel.server.errors import BadItem
 from manylabel.text import Tagger
@@ -36,7 +37,11 @@ def install(archive: Path, models: Path, name: str, who: str) -> None:
     folder = archive.with_name("unpacked")
     folder.mkdir()
     unpack(archive, folder)
-    Tagger.load(folder).annotate(uploaded_by=who).save(models / name)
+    try:
+        tagger = Tagger.load(folder)
+    except ArchiveError as error:  # without the path, which is nobody's business
+        raise BadItem(f"The archive must hold a model: {error.reason}") from None
+    tagger.annotate(uploaded_by=who).save(models / name)
 
 
 def unpack(archive: Path, folder: Path) -> None:

@@ -46,8 +46,14 @@ def tokens(models):
     return Tokens(models / ".serve")
 
 
+@pytest.fixture(scope="session")
+def running():
+    """Return what runs an application in this process."""
+    return _running
+
+
 @contextmanager
-def running(models, **options):
+def _running(models, **options):
     """Run an application in this process, ready to answer."""
     (models / ".serve").mkdir(exist_ok=True)
     log = open_log(f"sqlite:///{models / '.serve' / 'log.db'}")
@@ -60,10 +66,16 @@ def running(models, **options):
     log.close()
 
 
-@pytest.fixture
-def http(models):
-    """Return a client of an open application."""
-    with running(models) as client:
+@pytest.fixture(scope="module")
+def shared(fitted, tmp_path_factory):
+    """Return a folder of models that the tests of a file share."""
+    return Path(shutil.copytree(fitted, tmp_path_factory.mktemp("shared") / "models"))
+
+
+@pytest.fixture(scope="module")
+def http(shared):
+    """Return a client of an open application that the tests of a file share."""
+    with _running(shared) as client:
         yield client
 
 

@@ -1,0 +1,225 @@
+"""Servers as processes: started, ended, killed, started again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from manylabel.cli.main import run
+from manylabel.server.log import open_log
+from manylabel.server.plan import Plan
+from manylabel.server.security import Tokens
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+MENU = "v1/models/menu"
+
+
+def call(served, path, body=None, **headers):
+    """Send a request; return the status and the content of the answer."""
+    request = urllib.request.Request(
+        served.url + path,
+        None if body is None else json.dumps(body).encode(),
+        {"Content-Type": "application/json", **headers},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+def teach(served, text):
+    body = {"item": {"text": text}, "accepted": ["zoo"]}
+    return call(served, f"{MENU}/feedback", body)
+
+
+def acknowledged(models):
+    """Return the texts of the log."""
+    log = open_log(f"sqlite:///{models / '.serve' / 'log.db'}")
+    found = [e.body["item"]["text"] for e in log.read(0, 1000) if e.kind == "feedback"]
+    log.close()
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_server_and_nothing_is_lost(serve, models, number):
+    served = serve().wait()
+    assert teach(served, "lion")[0] == 202
+    status, said = served.end(number)
+    assert status == 0
+    assert "Traceback" not in said
+    assert acknowledged(models) == ["lion"]
+    again = serve().wait()
+    assert teach(again, "zebra")[1] == {"sequence": again_after(models)}
+    assert acknowledged(models) == ["lion", "zebra"]
+
+
+def again_after(models):
+    log = open_log(f"sqlite:///{models / '.serve' / 'log.db'}")
+    last = log.last()
+    log.close()
+    return last
+
+
+@pytest.mark.slow
+def test_workers_share_a_socket_a_log_and_their_counts(serve, models):
+    served = serve("--workers", "2").wait()
+    for i in range(20):
+        status, answer = teach(served, f"lion {i}")
+        assert status == 202
+        path = f"{MENU}/predict?after={answer['sequence']}"
+        status, found = call(served, path, {"items": [{"text": "lion"}]})
+        assert (status, found["applied"] >= answer["sequence"]) == (200, True)
+    time.sleep(1.5)
+    with urllib.request.urlopen(f"{served.url}metrics") as answer:
+        lines = answer.read().decode().splitlines()
+    counted = 'method="POST",route="/v1/models/{model}/feedback",status="202"} 20'
+    assert any(line.endswith(counted) for line in lines)
+    status, said = served.end(signal.SIGINT)
+    assert status == 0
+    assert "Traceback" not in said
+    assert len(acknowledged(models)) == 20
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_started_again(serve, models):
+    served = serve("--workers", "2").wait()
+    victims = children(served.process.pid)
+    assert len(victims) == 2
+    assert teach(served, "lion")[0] == 202
+    os.kill(victims[0], signal.SIGKILL)
+    for _ in range(200):
+        alive = children(served.process.pid)
+        if len(alive) == 2 and victims[0] not in alive:
+            break
+        time.sleep(0.1)
+    assert len(alive) == 2
+    served.wait()
+    assert call(served, MENU)[0] == 200
+    status, said = served.end()
+    assert (status, "is started again" in said) == (0, True)
+    assert acknowledged(models) == ["lion"]
+
+
+@pytest.mark.slow
+def test_workers_do_not_outlive_whoever_started_them(serve):
+    served = serve("--workers", "2").wait()
+    workers = children(served.process.pid)
+    served.process.kill()
+    served.process.communicate()
+    for _ in range(200):
+        if not any(is_alive(worker) for worker in workers):
+            return
+        time.sleep(0.1)
+    raise AssertionError("workers are left")
+
+
+def children(parent):
+    """Return the processes that a process has started."""
+    with open(f"/proc/{parent}/task/{parent}/children") as file:
+        return [int(number) for number in file.read().split()]
+
+
+def is_alive(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def refused(capsys, *arguments):
+    """Return the sentence with which the command line refuses."""
+    with pytest.raises(SystemExit) as end:
+        run([str(argument) for argument in arguments])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    return said
+
+
+def test_others_than_this_machine_need_tokens(models, capsys):
+    said = refused(capsys, "serve", models, "--host", "0.0.0.0")
+    assert "--host must be a loopback address as long as there are no tokens" in said
+    Tokens(models / ".serve").add("ann", scopes=["read"], models=[])
+    Plan(models=str(models), host="0.0.0.0").check()
+
+
+def test_bad_places_are_refused_in_one_sentence(models, tmp_path, capsys):
+    assert "MODELS must be a folder" in refused(capsys, "serve", tmp_path / "nix")
+    said = refused(capsys, "serve", models, "--log", "mysql://nix", "--port", 0)
+    assert "log must begin with sqlite:/// or postgresql://" in said
+    plan = Plan(models=str(models), port=0)
+    with plan.listen() as listener:
+        port = listener.getsockname()[1]
+        said = refused(capsys, "serve", models, "--port", port)
+    assert f"127.0.0.1:{port}: address already in use" in said
+
+
+def test_tokens_are_added_listed_and_removed(models, capsys):
+    def token(*arguments):
+        with pytest.raises(SystemExit) as end:
+            run(["token", *arguments, "--models", str(models)])
+        assert end.value.code == 0
+        return capsys.readouterr().out
+
+    secret = token("add", "ann", "--scope", "read,feedback", "--model", "menu").strip()
+    found = Tokens(models / ".serve").find(secret)
+    assert (found.name, found.scopes, found.models) == (
+        "ann",
+        ("read", "feedback"),
+        ("menu",),
+    )
+    assert "read, feedback" in token("list")
+    token("remove", "ann")
+    assert "ann" not in token("list")
+
+
+def test_bad_tokens_are_refused_in_one_sentence(models, capsys):
+    place = ("--models", models)
+    assert "ACTION must be one of" in refused(capsys, "token", "nix", *place)
+    assert "NAME must be given" in refused(capsys, "token", "add", *place)
+    said = refused(capsys, "token", "add", "ann", "--scope", "write", *place)
+    assert "scope must be one of read, feedback, admin" in said
+
+
+@pytest.mark.slow
+def test_the_example_is_fitted_once(tmp_path):
+    code = (
+        "from pathlib import Path; from manylabel.server.example import prepare\n"
+        f"prepare(Path({str(tmp_path / 'models')!r}), print)\n"
+    )
+    said = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        for _ in range(2)
+    ]
+    assert "Fitting a model" in said[0].stdout
+    assert said[1].stdout == ""
+
+
+@pytest.mark.slow
+def test_events_tell_what_is_learnt(serve):
+    served = serve().wait()
+    with urllib.request.urlopen(f"{served.url}{MENU}/events", timeout=30) as stream:
+        assert stream.headers["Content-Type"].startswith("text/event-stream")
+        first = read_event(stream)
+        sequence = teach(served, "lion")[1]["sequence"]
+        while (update := read_event(stream))["applied"] < sequence:
+            pass
+        assert first["applied"] < sequence
+        assert update["costs"]["hamming"]["count"] == 1
+        assert served.end()[0] == 0  # a stream does not hold it up
+
+
+def read_event(stream):
+    """Return the data of the next event."""
+    while not (line := stream.readline()).startswith(b"data: "):
+        assert line
+    return json.loads(line.removeprefix(b"data: "))

@@ -96,7 +96,7 @@ def _paths(tag: ElementTree.Element) -> Iterator[Path]:
         here, way = waiting.pop()
         if here.tag == "Choice":
             # Results have the alias in place of the value where there is one.
-            way = (*way, here.get("alias") or here.get("value", ""))
+            way = (*way, here.get("alias") or here.get("value") or "")
             if way[-1]:
                 yield way
         waiting.extend((child, way) for child in reversed(here))

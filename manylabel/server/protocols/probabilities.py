@@ -5,8 +5,9 @@ from typing import Any
 
 from scipy.special import expit
 
+from manylabel.server.answers import Predictions
 from manylabel.server.errors import BadItem
-from manylabel.server.replica import Predictions, Replica
+from manylabel.server.replica import Replica
 
 
 def predict_probabilities(
@@ -43,7 +44,6 @@ def predict_probabilities(
         found = replica.predict(items, k=k, allow=allow, remember=False)
     return found._replace(
         labels=[
-            [(name, float(expit(score))) for name, score in row]
-            for row in found.labels
+            [(name, float(expit(score))) for name, score in row] for row in found.labels
         ]
     )

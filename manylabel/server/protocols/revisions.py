@@ -38,7 +38,7 @@ def revise(replica: Replica, name: str, given: FeedbackIn, who: str) -> None:
         # What was said before goes first: after a crash between the two, the request
         # is sent again, and finds what it still has to do.
         if last is not None:
-            _retract(replica, last, who)
+            replica.retract(last.sequence, who).result()
         try:
             replica.feedback(given, f"{name}/{count + 1}", who).result()
         except KeyReused:
@@ -51,7 +51,7 @@ def withdraw(replica: Replica, name: str, who: str) -> None:
     """Take back what was last said of a document, if anything was."""
     _, last = _last(replica, name)
     if last is not None:
-        _retract(replica, last, who)
+        replica.retract(last.sequence, who).result()
 
 
 def _last(replica: Replica, name: str) -> tuple[int, Event | None]:
@@ -73,10 +73,3 @@ def _says(event: Event, given: FeedbackIn) -> bool:
     said = [event.body[name] for name in ("item", "accepted", "rejected", "complete")]
     now = [given.item, list(given.accepted), list(given.rejected), given.complete]
     return said == now
-
-
-def _retract(replica: Replica, event: Event, who: str) -> None:
-    try:
-        replica.retract(event.sequence, who).result()
-    except KeyReused:
-        return  # somebody else has taken it back already

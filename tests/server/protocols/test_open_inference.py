@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from manylabel.server.answers import Predictions
 from manylabel.server.protocols.open_inference import infer as answer_infer
 from manylabel.server.protocols.tensors import InferBody
-from manylabel.server.replica import Predictions
 
 MODEL = "/v2/models/menu"
 INPUT = {

@@ -37,12 +37,12 @@ class Saved:
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to the folder ``path``, replacing a model there."""
-        check_is_fitted(self)
+        self._check_fitted()
         persistence.save(self, path)
 
     def get_state(self) -> dict[str, Any]:
         """Return what was learnt: a flat dict of arrays and JSON scalars."""
-        check_is_fitted(self)
+        self._check_fitted()
         return persistence.flatten(
             {name: v for name, v in vars(self).items() if name.endswith("_")}
         )
@@ -63,6 +63,9 @@ class Saved:
             self.__dict__ = before
             raise
         return self
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self)
 
     def _known_sizes(self) -> dict[str, int]:
         """Return the sizes that declarations may name."""

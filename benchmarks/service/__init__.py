@@ -1,1 +1,1 @@
-"""How fast and how safe the service is."""
+"""What the service promises: nothing lost, quick replay, quick acknowledgement."""

@@ -16,6 +16,7 @@ from manylabel.cli.describe import describe
 from manylabel.cli.evaluate import evaluate
 from manylabel.cli.explain import explain
 from manylabel.cli.fit import fit
+from manylabel.cli.log import log
 from manylabel.cli.options import configurable
 from manylabel.cli.predict import predict
 from manylabel.cli.process import Interrupts, defer
@@ -45,6 +46,7 @@ VERBS = (
 )
 for verb in VERBS:
     app.command()(configurable(verb))
+app.add_typer(log, name="log")
 
 
 def run(arguments: Sequence[str] | None = None) -> NoReturn:

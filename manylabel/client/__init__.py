@@ -1,14 +1,8 @@
-"""A client of the service, on the standard library alone: it starts at once."""
+"""A client of the service, on the standard library alone: it starts at once.
 
-from manylabel.client._client import Client
-from manylabel.client._concurrent import AsyncClient
-from manylabel.client._records import Prediction, Predictions, Reason, RequestFailed
+The public names stand in ``__init__.pyi`` and are imported when first used.
+"""
 
-__all__ = [
-    "AsyncClient",
-    "Client",
-    "Prediction",
-    "Predictions",
-    "Reason",
-    "RequestFailed",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

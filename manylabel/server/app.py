@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from manylabel.exceptions import ManylabelError
 from manylabel.server import figures, openapi, schemas, static
-from manylabel.server.api import JSON, Tagging
+from manylabel.server.api import Tagging
 from manylabel.server.gate import Gate
 from manylabel.server.lifecycle import Life
 from manylabel.server.limits import Limits
@@ -184,15 +185,11 @@ def _routes(table: Iterable[Route], verbs: Any) -> APIRouter:
             operation_id=route.verb,
             status_code=route.status,
             response_model=route.answer,
-            response_class=Response if route.answer is None else _Json,
+            response_class=Response if route.answer is None else JSONResponse,
             responses=responses,
             openapi_extra=route.body,
         )
     return router
-
-
-class _Json(Response):
-    media_type = JSON
 
 
 def _watching(life: Life, guard: Guard, metrics: Metrics) -> APIRouter:

@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from manylabel.server.errors import BadItem, KeyReused
+from manylabel.server.errors import BadItem, KeyReused, LogDamaged
 
 FEEDBACK, VERSION, ACTIVATE = "feedback", "version", "activate"
 ROLLBACK, RETRACT, SHADOW = "rollback", "retract", "shadow"
@@ -108,6 +108,23 @@ def arrange(
         else:
             raise KeyReused(*name)
     return places, new
+
+
+def check_chain(events: Iterable[Event], last: tuple[int, str]) -> tuple[int, str]:
+    """Return the last number and digest after events that follow the last ones.
+
+    Raises LogDamaged at the first that is missing, was changed or does not follow.
+    """
+    sequence, digest = last
+    for event in events:
+        if event.sequence != sequence + 1:
+            what = f"event {sequence + 1} is missing: {event.sequence} comes after it"
+            raise LogDamaged(f"The log is damaged: {what}.")
+        sequence, digest = event.sequence, seal(digest, event)
+        if digest != event.digest:
+            what = f"event {sequence} is not as it was written, or one before it is not"
+            raise LogDamaged(f"The log is damaged: {what}.")
+    return sequence, digest
 
 
 def event_row(event: Event) -> tuple[Any, ...]:

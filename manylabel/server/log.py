@@ -28,6 +28,8 @@ class Log(Protocol):
         controls: bool = False,
     ) -> list[Event]: ...
 
+    def restore(self, found: Sequence[Event]) -> None: ...  # noqa: D102
+
     def find(self, model: str, kind: str, key: str) -> Event | None: ...  # noqa: D102
 
     def last(self) -> int: ...  # noqa: D102

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from manylabel.exceptions import MissingExtra
 from manylabel.server import events
-from manylabel.server.errors import KeyReused, LogError
+from manylabel.server.errors import LogError, ServiceError
 from manylabel.server.events import Appended, Draft, Event, Remembered
 
 try:
@@ -97,6 +97,17 @@ class PostgresLog:
         rows = self._rows(f"{query} ORDER BY sequence LIMIT %s", *given, limit)
         return list(map(events.read_event, rows))
 
+    def restore(self, found: Sequence[Event]) -> None:
+        """Write events of another log as they are; they must follow what is here."""
+
+        def write(connection: Any) -> None:
+            with connection.transaction():
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+                events.check_chain(found, _last(connection))
+                _insert(connection, found)
+
+        self._run(write)
+
     def find(self, model: str, kind: str, key: str) -> Event | None:
         """Return a model's event of a kind by its key, None if there is none."""
         return self._run(lambda connection: _find(connection, model, kind, key))
@@ -170,7 +181,7 @@ class PostgresLog:
                 found = work(connection)
                 self._idle.append(connection)
                 return found
-            except KeyReused:
+            except ServiceError:  # nothing is wrong with the connection
                 self._idle.append(connection)
                 raise
             except psycopg.Error as error:
@@ -214,14 +225,16 @@ def _append(connection: Any, drafts: Sequence[Draft]) -> list[Appended]:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
         find = partial(_find, connection)
         places, new = events.arrange(drafts, _last(connection), find)
-        if new:
-            with connection.cursor() as cursor:
-                insert = "INSERT INTO manylabel_events VALUES"
-                cursor.executemany(
-                    f"{insert} (%s, %s, %s, %s, %s, %s, %s)", map(events.event_row, new)
-                )
-            connection.execute(f"NOTIFY {CHANNEL}")
+        _insert(connection, new)
     return places
+
+
+def _insert(connection: Any, new: Sequence[Event]) -> None:
+    if new:
+        insert = "INSERT INTO manylabel_events VALUES (%s, %s, %s, %s, %s, %s, %s)"
+        with connection.cursor() as cursor:
+            cursor.executemany(insert, map(events.event_row, new))
+        connection.execute(f"NOTIFY {CHANNEL}")
 
 
 def _last(connection: Any) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from manylabel.server.log import open_log
 from manylabel.server.plan import Plan
 from manylabel.server.worker import serve
 from manylabel.server.workers import supervise
@@ -18,6 +19,8 @@ def run(plan: Plan, tell: Callable[[str], None]) -> None:
         Is told what people should know.
     """
     plan.check()
+    plan.folder.mkdir(exist_ok=True)
+    open_log(plan.log_url).close()  # what is wrong with it is said before all else
     with plan.listen() as listener:
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host

@@ -26,6 +26,11 @@ EXAMPLE_ITEMS: JsonDict = {"items": [EXAMPLE_ITEM]}
 EXAMPLE_LABELS: list[JsonValue] = [{"label": "role::shared-lib", "score": 0.93}]
 
 
+def shown(example: JsonDict) -> ConfigDict:
+    """Return the settings of a schema that is shown with an example."""
+    return ConfigDict(json_schema_extra={"examples": [example]})
+
+
 class Asked(BaseModel):
     """The base of all requests: a field that nobody knows is refused."""
 
@@ -35,7 +40,7 @@ class Asked(BaseModel):
 class Item(Asked):
     """A text, or the features of a row by name or column."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ITEM]})
+    model_config = shown(EXAMPLE_ITEM)
 
     id: Name | None = None
     text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)] | None = None
@@ -53,9 +58,7 @@ class Item(Asked):
 class PredictRequest(Asked):
     """Items whose labels are asked for."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"items": [EXAMPLE_ITEM], "k": 3}]}
-    )
+    model_config = shown({"items": [EXAMPLE_ITEM], "k": 3})
 
     items: Annotated[list[Item], Field(min_length=1, max_length=MOST_ITEMS)]
     k: Annotated[Depth, Field(description="How many labels an item.")] = 5
@@ -85,18 +88,12 @@ class Prediction(BaseModel):
 class PredictResponse(BaseModel):
     """Predictions, by which version, and which feedback it had learnt."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "model": "tags",
-                    "version": "1f0c9d2e4b6a",
-                    "applied": 17,
-                    "predictions": [
-                        {"id": "p-8c1f", "item": "a1", "labels": EXAMPLE_LABELS}
-                    ],
-                }
-            ]
+    model_config = shown(
+        {
+            "model": "tags",
+            "version": "1f0c9d2e4b6a",
+            "applied": 17,
+            "predictions": [{"id": "p-8c1f", "item": "a1", "labels": EXAMPLE_LABELS}],
         }
     )
 
@@ -112,16 +109,12 @@ class FeedbackRequest(Asked):
     Labels that are not mentioned stay unknown unless ``complete``.
     """
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "item": EXAMPLE_ITEM,
-                    "accepted": ["role::shared-lib", "implemented-in::python"],
-                    "rejected": ["role::program"],
-                    "complete": False,
-                }
-            ]
+    model_config = shown(
+        {
+            "item": EXAMPLE_ITEM,
+            "accepted": ["role::shared-lib", "implemented-in::python"],
+            "rejected": ["role::program"],
+            "complete": False,
         }
     )
 
@@ -152,7 +145,7 @@ class FeedbackRequest(Asked):
 class Acknowledged(BaseModel):
     """Where in the log an event stands, for good."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"sequence": 18}]})
+    model_config = shown({"sequence": 18})
 
     sequence: SequenceNumber
 
@@ -166,9 +159,7 @@ class AcknowledgedBatch(Acknowledged):
 class ExplainRequest(Asked):
     """A text whose labels are to be explained."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"item": EXAMPLE_ITEM, "k": 2}]}
-    )
+    model_config = shown({"item": EXAMPLE_ITEM, "k": 2})
 
     item: Item
     labels: Labels | None = None
@@ -215,11 +206,15 @@ class LabelsResponse(BaseModel):
 class ActivateRequest(Asked):
     """The version that is to answer from now on."""
 
+    model_config = shown({"version": "1f0c9d2e4b6a"})
+
     version: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
 
 
 class ShadowRequest(ActivateRequest):
     """The version that is to be scored on live feedback."""
+
+    model_config = shown({"version": "1f0c9d2e4b6a", "is_on": True})
 
     is_on: bool = True
 
@@ -227,11 +222,15 @@ class ShadowRequest(ActivateRequest):
 class RollbackRequest(Asked):
     """The last event that is to count; feedback after it is taken out."""
 
+    model_config = shown({"sequence": 17})
+
     sequence: SequenceNumber
 
 
 class RetrainRequest(Asked):
     """How a new version is to be learnt from the log and the original data."""
+
+    model_config = shown({"quality": "fast"})
 
     learner: Annotated[
         str | None, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,40}$")
@@ -274,7 +273,7 @@ class VersionsResponse(BaseModel):
 class QueueRequest(Asked):
     """Items of which the most telling are to be chosen."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ITEMS]})
+    model_config = shown(EXAMPLE_ITEMS)
 
     items: Annotated[list[Item], Field(min_length=1, max_length=MOST_ITEMS)]
     limit: Depth = 10

@@ -99,10 +99,7 @@ class SqliteLog:
         with self._events() as connection, _transaction(connection, self.timeout):
             find = partial(_find, connection)
             places, new = events.arrange(drafts, _last(connection), find)
-            connection.executemany(
-                "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
-                map(events.event_row, new),
-            )
+            _insert(connection, new)
         with self._written:
             self._written.notify_all()
         return places
@@ -127,6 +124,12 @@ class SqliteLog:
                 f"{query} ORDER BY sequence LIMIT ?", [*given, limit]
             )
             return list(map(events.read_event, rows))
+
+    def restore(self, found: Sequence[Event]) -> None:
+        """Write events of another log as they are; they must follow what is here."""
+        with self._events() as connection, _transaction(connection, self.timeout):
+            events.check_chain(found, _last(connection))
+            _insert(connection, found)
 
     def find(self, model: str, kind: str, key: str) -> Event | None:
         """Return a model's event of a kind by its key, None if there is none."""
@@ -268,6 +271,12 @@ def _insist(connection: sqlite3.Connection, statement: str, until: float) -> Non
             if not is_busy or time.monotonic() > until:
                 raise
         time.sleep(RETRY)
+
+
+def _insert(connection: sqlite3.Connection, new: Sequence[Event]) -> None:
+    connection.executemany(
+        "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", map(events.event_row, new)
+    )
 
 
 def _last(connection: sqlite3.Connection) -> tuple[int, str]:

@@ -1,6 +1,7 @@
 """An online learner beside a tagger, so that a correction shows at once."""
 
 from collections.abc import Iterable
+from copy import deepcopy
 from itertools import pairwise
 from numbers import Integral
 from typing import Annotated, Any, NamedTuple, Self
@@ -43,7 +44,8 @@ class Moved(NamedTuple):
 
     def keep(self, kept: Array) -> "Moved":
         """Return some of the candidates."""
-        return Moved(*(each[kept] for each in self))
+        columns: Any = (each[kept] for each in self)
+        return Moved(*columns)
 
 
 class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
@@ -89,15 +91,17 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     >>> model.predict(["apple pie"])
     [['drink']]
     >>> model = model.correct(["apple pie"], [["food", "fruit"]], [["drink"]])
-    >>> model.predict(["apple pie", "a piece of apple pie", "white wine"])
-    [['food', 'fruit'], ['food', 'fruit'], ['drink']]
+    >>> model.predict(["apple pie", "white wine"])
+    [['food', 'fruit'], ['drink']]
+    >>> [name for name, score in model.tag("an apple pie", k=1)]
+    ['food']
     """
 
     _written = ("recent_",)
     new_names_: Annotated[Array, Values("n_new", "O")]
     learnt_: Learnt
     recent_: Recent
-    _columns: dict[str, int] | None = None  # made of the names when it is needed
+    _columns: dict[str, int] | None = None  # of names; replaced, not written to
 
     def __init__(self, tagger: Tagger, *, n_bits: int = 22) -> None:
         self.tagger = tagger
@@ -210,15 +214,16 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         list of lists of (str, float)
             Names and scores of each item's labels.
         """
+        if not self.n_corrections_ and allow is None and deny is None and not proba:
+            return self.tagger.tag_many(items, k)
         taken = self._read(items)
         is_kept, n_more = self._choose_labels(allow, deny)
         if k is None:
             found = self._give(taken)
         else:
             (depth,) = _validation.depths(k)
-            found = self._move(
-                taken, max(2 * depth, depth + N_LISTED) + n_more, is_kept
-            )
+            depth = max(2 * depth, depth + N_LISTED) + n_more
+            found = self._move(taken, depth, is_kept)
         if is_kept is not None:
             found = found.keep(is_kept[found.labels])
         order = np.lexsort((found.labels, -found.scores, found.rows))
@@ -233,6 +238,8 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     @reading
     def predict(self, items: Any) -> list[list[str]]:
         """Return the names of the labels that each item is given, by column."""
+        if not self.n_corrections_:
+            return self.tagger.predict(items)
         taken = self._read(items)
         found = self._give(taken)
         found = found.keep(np.lexsort((found.labels, found.rows)))
@@ -251,14 +258,26 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
             other.recent_ = Recent(*(array.copy() for array in other.recent_))
         return other
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return bool(self.tagger.__sklearn_is_fitted__())
+    @reading
+    def get_state(self) -> dict[str, Any]:
+        """Return what was learnt so far, as a copy: arrays are learnt in place."""
+        return deepcopy(super().get_state())
+
+    def set_state(self, state: dict[str, Any]) -> Self:
+        """Take over a copy of what another of the same tagger learnt."""
+        self._columns = None
+        return super().set_state(deepcopy(state))
+
+    def _check_fitted(self) -> None:
+        self._check_parameters()
 
     def _read(self, items: Any) -> Items:
         self._check_parameters()
         return read_items(self.tagger.vectorizer_, items)
 
-    def _list(self, X: CSR, depth: int) -> tuple[candidates.Lists, Floats]:
+    def _list(
+        self, X: CSR, depth: int, is_kept: Bools | None = None
+    ) -> tuple[candidates.Lists, Floats]:
         """Return the labels that the tagger ranks first, and their scores."""
         learner = self.tagger.learner_
         best = learner.predict_topk(X, depth)
@@ -268,15 +287,22 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         odds = read_odds(learner, scores, labels, ranks)
         indptr = best.indptr.astype(np.int64)
         last = np.minimum(indptr[:-1] + N_LISTED, indptr[1:]) - 1
-        lists = candidates.Lists(indptr, labels, odds, ranks, odds[last], ranks[last])
-        return lists, scores.astype(np.float64)
+        least = odds[last], ranks[last]
+        scores = scores.astype(np.float64)
+        if is_kept is not None:
+            kept = is_kept[labels]
+            indptr = np.concatenate([[0], np.cumsum(kept)])[indptr]
+            labels, odds, ranks, scores = (
+                each[kept] for each in (labels, odds, ranks, scores)
+            )
+        return candidates.Lists(indptr, labels, odds, ranks, *least), scores
 
     def _mention(
         self, yes: list[list[str]], no: list[list[str]], closed: Array
     ) -> learning.Mentions:
         """Return what was said by columns; new names get new ones."""
-        columns = self._known_columns()
-        new = list(self._new_names())
+        known: dict[str, int] = self._known_columns()
+        new: dict[str, int] = {}
         labels: list[int] = []
         kinds: list[int] = []
         indptr = [0]
@@ -284,15 +310,21 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         for row in zip(yes, no, strict=True):
             for kind, names in zip(sides, row, strict=True):
                 for name in dict.fromkeys(names):
-                    if name not in columns:
-                        columns[name] = len(columns)
-                        new.append(name)
-                    labels.append(columns[name])
+                    column = known.get(name)
+                    if column is None:
+                        column = new.setdefault(name, len(known) + len(new))
+                    labels.append(column)
                     kinds.append(kind)
             indptr.append(len(labels))
-        self.new_names_ = np.array(new, dtype=object)
-        arrays = (np.array(each, np.int64) for each in (indptr, labels, kinds))
-        return learning.Mentions(*arrays, closed)
+        self._add_names(new)
+        parts = [np.array(each, np.int64) for each in (indptr, labels, kinds)]
+        return learning.Mentions(parts[0], parts[1], parts[2], closed)
+
+    def _add_names(self, new: dict[str, int]) -> None:
+        names = np.array(list(new), dtype=object)
+        self.new_names_ = np.concatenate([self._new_names(), names])
+        if new:
+            self._columns = self._known_columns() | new
 
     def _learn(
         self, rows: Any, lists: candidates.Lists, mentions: learning.Mentions
@@ -327,7 +359,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
 
     def _move(self, taken: Items, depth: int, is_kept: Bools | None = None) -> Moved:
         """Return the candidates of items, moved by corrections."""
-        lists, scores = self._list(taken.X, depth)
+        lists, scores = self._list(taken.X, depth, is_kept)
         n_rows = taken.X.shape[0]
         if not hasattr(self, "recent_"):
             rows = np.repeat(np.arange(n_rows), np.diff(lists.indptr))
@@ -365,7 +397,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     def _choose_labels(
         self, allow: Iterable[str] | None, deny: Iterable[str] | None
     ) -> tuple[Bools | None, int]:
-        """Return which labels may be listed, and how much deeper they are to be found."""
+        """Return which labels may be listed, and how much deeper to look for them."""
         if allow is None and deny is None:
             return None, 0
         columns = self._known_columns()
@@ -373,7 +405,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         is_kept = np.full(n_labels, allow is None)
         for names, kept in ((allow, True), (deny, False)):
             for name in check_names([names])[0] if names is not None else ():
-                if columns.get(name, n_labels) >= n_labels:
+                if name not in columns:
                     what = "allow" if kept else "deny"
                     raise ValueError(
                         f"{what} must name labels of the model. Got {name!r:.60}."

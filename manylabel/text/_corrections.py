@@ -42,7 +42,9 @@ class Recent(NamedTuple):
 
     A ring has the labels that were last accepted with a feature, ``known`` whether a
     pair with the feature was ever learnt. ``counters`` has the corrections and the
-    pairs, ``losses`` what each weight of the corrections has cost of late.
+    pairs, ``losses`` what each weight of the corrections has cost of late, ``scales``
+    how the tagger's log odds are rescaled meanwhile, ``mentions`` the labels that were
+    mentioned, and the probable ones that were not.
     """
 
     keys: Annotated[Array, Field("uint64", "n_recent")]
@@ -51,6 +53,8 @@ class Recent(NamedTuple):
     known: Annotated[Array, Field("uint8", "n_rings", Within(0, 1))]
     counters: Annotated[Array, Field("int64", "2", Within(0, MOST_COUNTED))]
     losses: Annotated[Floats, Field("float64", "4", Finite(least=0))]
+    scales: Annotated[Floats, Field("float64", "4, 4", Bounded)]
+    mentions: Annotated[Floats, Field("float64", "2", Within(1, MOST_COUNTED))]
 
     def check(self, sizes: Sizes) -> None:
         """Raise ValueError if the arrays are no table, or no rings."""
@@ -71,6 +75,8 @@ def begin() -> tuple[Learnt, Recent]:
         np.zeros(N_RINGS, np.uint8),
         np.zeros(2, np.int64),
         np.zeros(len(memory.WEIGHTS)),
+        np.tile([1.0, 0.0, 0.0, 0.0], (len(memory.WEIGHTS), 1)),
+        np.ones(2),
     )
     return learnt, recent
 

@@ -22,6 +22,7 @@ class ScoreMap(NamedTuple):
 
     scores: Floats
     odds: Floats
+    beyond: float  # slope outside the knots
 
     @classmethod
     def of(cls, learner: Any) -> Self:
@@ -36,23 +37,19 @@ class ScoreMap(NamedTuple):
             return cls.of(learner.estimator_)
         if hasattr(learner, "threshold_"):
             odds = np.linspace(-SURE, SURE, int(8 * SURE) + 1)
-            return cls(expit(odds) - float(learner.threshold_), odds)
+            return cls(expit(odds) - float(learner.threshold_), odds, BEYOND)
         is_logistic = isinstance(learner, OneVsRest) and learner.loss == "log_loss"
         slope = 1.0 if is_logistic or isinstance(learner, OnlineLabelTree) else MARGIN
-        return cls(np.array([-1.0, 1.0]), np.array([-slope, slope]))
+        return cls(np.array([-1.0, 1.0]), np.array([-slope, slope]), slope)
 
     def to_odds(self, scores: Array) -> Floats:
         """Return the log odds of scores, which may be infinite."""
-        scores = np.clip(scores, *np.array([-FARTHEST, FARTHEST]) / self._slope())
-        return _along(scores, self.scores, self.odds, self._slope())
+        scores = np.clip(scores, *np.array([-FARTHEST, FARTHEST]) / self.beyond)
+        return _along(scores, self.scores, self.odds, self.beyond)
 
     def to_scores(self, odds: Floats) -> Floats:
         """Return the scores of log odds."""
-        return _along(odds, self.odds, self.scores, 1 / self._slope())
-
-    def _slope(self) -> float:
-        """Return the slope outside the knots."""
-        return float(self.odds[-1]) if len(self.odds) == 2 else BEYOND
+        return _along(odds, self.odds, self.scores, 1 / self.beyond)
 
 
 def read_odds(learner: Any, scores: Array, labels: Array, ranks: Floats) -> Floats:
@@ -62,8 +59,8 @@ def read_odds(learner: Any, scores: Array, labels: Array, ranks: Floats) -> Floa
         return read_odds(learner.estimator_, scores, labels, ranks)
     if not isinstance(learner, Calibrated):
         return np.clip(ranks, -MOST_LEARNT, MOST_LEARNT)
-    chances = learner.curves_.apply(scores, labels)
-    return np.clip(logit(chances), -SURE, SURE)
+    odds: Floats = logit(learner.curves_.apply(scores, labels))
+    return np.clip(odds, -SURE, SURE)
 
 
 def _along(x: Array, from_: Floats, to: Floats, slope: float) -> Floats:

@@ -27,15 +27,16 @@ def fake():
     servers = []
 
     def start(answers):
+        seen = []
+
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            seen = []
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                self.seen.append((self.path, dict(self.headers), json.loads(body)))
+                seen.append((self.path, dict(self.headers), json.loads(body)))
                 status, content, headers = answers[
-                    min(len(self.seen), len(answers)) - 1
+                    min(len(seen), len(answers)) - 1
                 ]
                 if status == 0:  # as if the cable had been cut
                     self.connection.shutdown(socket.SHUT_RDWR)
@@ -54,7 +55,7 @@ def fake():
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         servers.append(server)
-        return f"http://127.0.0.1:{server.server_port}", Handler.seen
+        return f"http://127.0.0.1:{server.server_port}", seen
 
     yield start
     for server in servers:

@@ -5,7 +5,7 @@ features has, or that a correction mentions. Its log odds are those of the other
 learner, or for a label that is not listed, the least that is: it has no more.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,10 +27,10 @@ UNKNOWN_ODDS = -4.0  # of a label that the other learner does not know, at most
 class Rows(NamedTuple):
     """Features by row; ``bits`` are those of the values, to tell rows apart."""
 
-    indptr: object
-    indices: object
-    data: object
-    bits: object
+    indptr: Any
+    indices: Any
+    data: Any
+    bits: Any
 
 
 class Lists(NamedTuple):
@@ -40,33 +40,34 @@ class Lists(NamedTuple):
     least ones are those of labels that it does not list.
     """
 
-    indptr: object
-    labels: object
-    odds: object
-    ranks: object
-    least_odds: object  # (n_rows,)
-    least_ranks: object  # (n_rows,)
+    indptr: Any
+    labels: Any
+    odds: Any
+    ranks: Any
+    least_odds: Any  # (n_rows,)
+    least_ranks: Any  # (n_rows,)
 
 
 class Row(NamedTuple):
     """Memory of one row: its heaviest features, brought to length 1."""
 
-    order: object  # (MOST_FEATURES,) int64
-    magnitudes: object  # (most features of a row,) float32
-    features: object  # (MOST_FEATURES,) int64
-    x: object  # (MOST_FEATURES,) float32
+    order: Any  # (MOST_FEATURES,) int64
+    magnitudes: Any  # (most features of a row,) float32
+    features: Any  # (MOST_FEATURES,) int64
+    x: Any  # (MOST_FEATURES,) float32
 
 
 class Candidates(NamedTuple):
     """Memory of the candidates of one row."""
 
-    place: object  # (n_labels,) int32 where in the list, plus one; 0 if not
-    labels: object  # (most,) int64
-    kinds: object  # (most,) int64
-    odds: object  # (most,)
-    ranks: object  # (most,)
-    words: object  # (most,) what the features of the row add
-    whole: object  # (most,) what the row as a whole adds
+    place: Any  # (n_labels,) int32 where in the list, plus one; 0 if not
+    labels: Any  # (most,) int64
+    kinds: Any  # (most,) int64
+    odds: Any  # (most,)
+    ranks: Any  # (most,)
+    words: Any  # (most,) what the features of the row add
+    whole: Any  # (most,) what the row as a whole adds
+    chances: Any  # (most,) that the label, if it is true, is mentioned
 
 
 def make_row(longest):
@@ -85,7 +86,7 @@ def make_candidates(n_labels, most):
     return Candidates(
         np.zeros(n_labels, np.int32),
         *np.empty((2, most), np.int64),
-        *np.empty((4, most)),
+        *np.empty((5, most)),
     )
 
 

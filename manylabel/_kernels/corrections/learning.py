@@ -8,13 +8,14 @@ true, has -log(1 - p q), the likelihood of that: p is 1 where the labels are com
 What is left of the error of the row itself goes to a weight of the row as a whole.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from manylabel._kernels._jit import inner, kernel
 from manylabel._kernels.corrections.candidates import (
     ACCEPTED,
+    LISTED,
     MOST_CHAINED,
     N_RINGED,
     REJECTED,
@@ -39,24 +40,25 @@ STEP = np.float32(0.5)  # of AdaGrad
 LEAST_SLOPE = 0.02  # of a label, below which it is not learnt
 DECAY = 0.998  # of the losses, by row
 CLEAR = 2.0  # nats beyond the threshold of a label that was accepted or rejected
+RESCALE = 0.1  # step of AdaGrad by which the other learner's log odds are rescaled
 AHEAD = 0.5  # nats of an accepted label before the best that was not mentioned
 
 
 class Mentions(NamedTuple):
     """Labels that were accepted or rejected by row, ACCEPTED or REJECTED each."""
 
-    indptr: object
-    labels: object
-    kinds: object
-    complete: object  # (n_rows,) uint8 whether no other label is true
+    indptr: Any
+    labels: Any
+    kinds: Any
+    complete: Any  # (n_rows,) uint8 whether no other label is true
 
 
 class Settings(NamedTuple):
     """What does not change from row to row."""
 
-    n_known: object  # labels that the other learner knows
-    threshold: object  # log odds above which it gives labels
-    chance: object  # (n_labels,) that a label, if it is true, is mentioned
+    n_known: Any  # labels that the other learner knows
+    threshold: Any  # log odds above which it gives labels
+    chance: Any  # (n_labels,) that a label, if it is true, is mentioned
 
 
 @kernel
@@ -74,11 +76,9 @@ def learn_rows(rows, lists, mentions, first, settings, learnt, recent, row, cand
         if has_room:
             move_candidates(row, n_features, print_, learnt, recent, candidates, n)
             complete = mentions.complete[i] != 0
-            _judge(complete, settings.chance, recent.losses, candidates, n)
-            _learn_words(
-                *(complete, settings.chance, row, n_features, learnt, recent),
-                *(candidates, n),
-            )
+            _set_chances(complete, settings.chance, recent.mentions, candidates, n)
+            _judge(recent, candidates, n)
+            _learn_words(row, n_features, learnt, recent, candidates, n)
             _settle(complete, settings, print_, learnt, recent, candidates, n)
             _remember(row, n_features, print_, recent, candidates, n)
             recent.counters[N_SEEN] += 1
@@ -121,25 +121,56 @@ def _loss(kind, odds, chance):
 
 
 @inner
-def _judge(complete, chance, losses, candidates, n):
-    """Add to the loss of each weight what the row costs, before it is learnt."""
-    for w in range(losses.shape[0]):
-        total = 0.0
+def _judge(recent, candidates, n):
+    """Add to the loss of each weight what the row costs, before it is learnt.
+
+    The log odds of the other learner are rescaled on the way, for each weight by
+    itself: corrections count for what they know of the row, not for a habit of those
+    who correct.
+    """
+    for w in range(recent.losses.shape[0]):
+        scale, total, by_slope, by_offset = recent.scales[w], 0.0, 0.0, 0.0
         for t in range(n):
-            p = 1.0 if complete else chance[candidates.labels[t]]
-            odds = candidates.odds[t] + WEIGHTS[w] * candidates.words[t]
-            total += _loss(candidates.kinds[t], odds, p)
-        losses[w] = DECAY * losses[w] + total
+            kind, odds = candidates.kinds[t], candidates.odds[t]
+            p = candidates.chances[t]
+            moved = scale[0] * odds + scale[1] + WEIGHTS[w] * candidates.words[t]
+            total += _loss(kind, moved, p)
+            slope = _slope(kind, moved, p)
+            by_slope, by_offset = by_slope + slope * odds, by_offset + slope
+        recent.losses[w] = DECAY * recent.losses[w] + total
+        for each, slope in ((0, by_slope), (1, by_offset)):
+            scale[2 + each] += slope * slope
+            scale[each] -= RESCALE * slope / np.sqrt(scale[2 + each] + 1.0)
 
 
 @inner
-def _learn_words(complete, chance, row, n_features, learnt, recent, candidates, n):
+def _set_chances(complete, chance, mentions, candidates, n):
+    """Write how probable it is that each candidate, if it were true, were mentioned.
+
+    That is the chance by its frequency, times the share of the probable labels that
+    corrections have mentioned so far: some say a single label, others all.
+    """
+    share = mentions[0] / (mentions[0] + mentions[1])
+    for t in range(n):
+        candidates.chances[t] = (
+            1.0 if complete else share * chance[candidates.labels[t]]
+        )
+    if complete:
+        return
+    for t in range(n):
+        if candidates.kinds[t] == ACCEPTED:
+            mentions[0] += 1.0
+        elif candidates.kinds[t] == LISTED:
+            mentions[1] += 1.0 / (1.0 + np.exp(-candidates.odds[t]))
+
+
+@inner
+def _learn_words(row, n_features, learnt, recent, candidates, n):
     """Step the weights of the row's features, for each candidate."""
     for t in range(n):
         label = candidates.labels[t]
         odds = candidates.odds[t] + candidates.words[t] + candidates.whole[t]
-        p = 1.0 if complete else chance[label]
-        slope = _slope(candidates.kinds[t], odds, p)
+        slope = _slope(candidates.kinds[t], odds, candidates.chances[t])
         if abs(slope) < LEAST_SLOPE:
             continue
         for j in range(n_features):

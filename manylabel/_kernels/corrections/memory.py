@@ -8,7 +8,7 @@ A ring has the labels that were last accepted where a feature weighed much: so l
 that the other learner would not list are found.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,19 +24,21 @@ PATIENCE = 5.0  # nats by which a weight of 0 must be better than 1, at the begi
 class Pairs(NamedTuple):
     """Weights and sums of squared gradients of pairs, by key."""
 
-    keys: object  # (n_slots,) uint64, 0 where there is no pair
-    blocks: object  # (n_slots, 2) float32
+    keys: Any  # (n_slots,) uint64, 0 where there is no pair
+    blocks: Any  # (n_slots, 2) float32
 
 
 class Recent(NamedTuple):
     """What is written: pairs, rings, counters, and the losses of each weight."""
 
-    keys: object
-    blocks: object
-    rings: object  # (n_rings, labels of a ring) int32, the latest first, -1 for none
-    known: object  # (n_rings,) uint8, whether a feature of the ring was learnt
-    counters: object  # (2,) int64
-    losses: object  # (n_weights,) decayed sums
+    keys: Any
+    blocks: Any
+    rings: Any  # (n_rings, labels of a ring) int32, the latest first, -1 for none
+    known: Any  # (n_rings,) uint8, whether a feature of the ring was learnt
+    counters: Any  # (2,) int64
+    losses: Any  # (n_weights,) decayed sums
+    scales: Any  # (n_weights, 4) slope and offset, and their squared gradients
+    mentions: Any  # (2,) labels mentioned, and probable ones that were not
 
 
 @inner

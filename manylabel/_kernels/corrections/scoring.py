@@ -1,6 +1,6 @@
 """Labels of rows, moved by what was learnt from corrections."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,12 @@ from manylabel._kernels.corrections.memory import best_weight
 class Moved(NamedTuple):
     """Candidates of rows, and how far corrections move the log odds of each."""
 
-    indptr: object  # (n_rows + 1,) int64
-    labels: object  # (room,) int64
-    sources: object  # (room,) int64 places in the lists, -1 for what is not listed
-    odds: object  # (room,)
-    ranks: object  # (room,)
-    moves: object  # (room,)
+    indptr: Any  # (n_rows + 1,) int64
+    labels: Any  # (room,) int64
+    sources: Any  # (room,) int64 places in the lists, -1 for what is not listed
+    odds: Any  # (room,)
+    ranks: Any  # (room,)
+    moves: Any  # (room,)
 
 
 def make_moved(n_rows, room):

@@ -130,4 +130,5 @@ def serve(models):
     for process in started:
         if process.poll() is None:
             process.kill()
-        process.communicate()
+            process.communicate()
+        process.stderr.close()

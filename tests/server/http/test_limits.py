@@ -66,6 +66,7 @@ class Raw:
         self.socket = socket.create_connection((served.host, served.port), timeout=30)
 
     def send(self, content):
+        """Send bytes."""
         self.socket.sendall(content)
 
     def read(self):

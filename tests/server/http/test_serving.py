@@ -113,7 +113,7 @@ def test_workers_do_not_outlive_whoever_started_them(serve):
     served = serve("--workers", "2").wait()
     workers = children(served.process.pid)
     served.process.kill()
-    served.process.communicate()
+    served.process.wait()
     for _ in range(200):
         if not any(is_alive(worker) for worker in workers):
             return

@@ -1,0 +1,74 @@
+"""The entry point: ``python -m benchmarks.service VERB``; each prints JSON."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+
+from benchmarks.service.commits import measure_commits
+from benchmarks.service.kills import kill_workers
+from benchmarks.service.replays import measure_replay, measure_start
+
+app = typer.Typer(
+    help="Measure the service, or try to break it.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+Log = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="An empty log; a file of SQLite if not given."),
+]
+Seed = Annotated[int, typer.Option(help="Of all that is drawn at random.")]
+Learner = Annotated[
+    str, typer.Option(metavar="NAME", help="online-label-tree, csdpp or one-vs-rest.")
+]
+Events = Annotated[int, typer.Option(min=1, help="How much feedback is in the log.")]
+
+
+@app.command()
+def kills(
+    count: Annotated[int, typer.Option(min=1, help="How many processes die.")] = 1000,
+    log: Log = None,
+    seed: Seed = 0,
+) -> None:
+    """Kill processes that append and learn, at random moments; nothing may be lost."""
+    with TemporaryDirectory() as folder:
+        _print(kill_workers(Path(folder), count, log, seed))
+
+
+@app.command()
+def replay(learner: Learner = "online-label-tree", events: Events = 50_000) -> None:
+    """Replay a log by a model of 1,000 labels: events a second."""
+    with TemporaryDirectory() as folder:
+        _print(measure_replay(Path(folder), learner, events))
+
+
+@app.command()
+def start(learner: Learner = "online-label-tree", events: Events = 10_000) -> None:
+    """Start a process with a snapshot and so much feedback after it: seconds."""
+    with TemporaryDirectory() as folder:
+        _print(measure_start(Path(folder), learner, events))
+
+
+@app.command()
+def commits(
+    seconds: Annotated[float, typer.Option(min=1)] = 10.0,
+    rate: Annotated[float, typer.Option(help="Feedbacks a second.")] = 200.0,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that write.")] = 2,
+    log: Log = None,
+) -> None:
+    """Acknowledge feedback under load: milliseconds until it is on the disk."""
+    with TemporaryDirectory() as folder:
+        _print(measure_commits(Path(folder), seconds, rate, workers, log))
+
+
+def _print(figures: dict[str, Any]) -> None:
+    print(json.dumps(figures, indent=2))
+
+
+if __name__ == "__main__":
+    app()

@@ -1,14 +1,14 @@
 """What another program says of a document: its last word counts, and counts once.
 
 Such a program names a document and sends it again when it has changed. Its words are
-kept in the log under the keys NAME/1, NAME/2, ..., so the log alone tells what was said
-last, whichever worker is asked.
+kept in the log under the keys NAME/1, NAME/2, ..., and what takes one back has the same
+key. So the log alone tells what stands, whichever worker is asked.
 """
 
 from bisect import bisect_left
 
 from manylabel.server.errors import Busy, KeyReused
-from manylabel.server.events import Event
+from manylabel.server.events import RETRACT, Event
 from manylabel.server.items import FeedbackIn
 from manylabel.server.replica import Replica
 
@@ -32,13 +32,13 @@ def revise(replica: Replica, name: str, given: FeedbackIn, who: str) -> None:
         By whom.
     """
     for _ in range(ATTEMPTS):
-        count, last = _last(replica, name)
+        count, last = _find_last(replica, name)
         if last is not None and _says(last, given):
             return
         # What was said before goes first: after a crash between the two, the request
         # is sent again, and finds what it still has to do.
         if last is not None:
-            replica.retract(last.sequence, who).result()
+            _take_back(replica, last, who)
         try:
             replica.feedback(given, f"{name}/{count + 1}", who).result()
         except KeyReused:
@@ -48,14 +48,17 @@ def revise(replica: Replica, name: str, given: FeedbackIn, who: str) -> None:
 
 
 def withdraw(replica: Replica, name: str, who: str) -> None:
-    """Take back what was last said of a document, if anything was."""
-    _, last = _last(replica, name)
+    """Take back what was last said of a document, if anything stands."""
+    _, last = _find_last(replica, name)
     if last is not None:
-        replica.retract(last.sequence, who).result()
+        _take_back(replica, last, who)
 
 
-def _last(replica: Replica, name: str) -> tuple[int, Event | None]:
-    """Return how often something was said of a document, and what was said last."""
+def _find_last(replica: Replica, name: str) -> tuple[int, Event | None]:
+    """Return how often something was said, and what was last, unless it is taken back.
+
+    It takes few looks at the log, however often something was said.
+    """
     high = 1
     while replica.find(f"{name}/{high}") is not None:
         high *= 2
@@ -65,7 +68,9 @@ def _last(replica: Replica, name: str) -> tuple[int, Event | None]:
         True,
         key=lambda number: replica.find(f"{name}/{number}") is None,
     )
-    return count, replica.find(f"{name}/{count}") if count else None
+    key = f"{name}/{count}"
+    stands = count and replica.find(key, RETRACT) is None
+    return count, replica.find(key) if stands else None
 
 
 def _says(event: Event, given: FeedbackIn) -> bool:
@@ -73,3 +78,10 @@ def _says(event: Event, given: FeedbackIn) -> bool:
     said = [event.body[name] for name in ("item", "accepted", "rejected", "complete")]
     now = [given.item, list(given.accepted), list(given.rejected), given.complete]
     return said == now
+
+
+def _take_back(replica: Replica, event: Event, who: str) -> None:
+    try:
+        replica.retract(event.sequence, who, event.key).result()
+    except KeyReused:
+        return  # somebody else has just done so

@@ -133,6 +133,7 @@ def test_an_annotation_counts_once_and_in_its_last_form(served):
     assert tell(served, "ANNOTATION_CREATED", 3, ["drink"]) == 201
     assert tell(served, "ANNOTATION_UPDATED", 3, ["drink", "red"]) == 201
     assert tell(served, "ANNOTATION_DELETED", 3) == 201
+    assert tell(served, "ANNOTATION_DELETED", 3) == 201
     expected = ["feedback", "retract", "feedback", "retract"]
     assert served.kinds()[before:] == expected
 

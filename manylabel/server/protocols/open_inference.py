@@ -122,7 +122,7 @@ class OpenInference:
 
     async def ready(self) -> Response:
         """Tell whether all models can be asked."""
-        is_ready = self.service.is_ready()
+        is_ready = bool(self.service.names()) and self.service.is_ready()
         return answer({"ready": is_ready}, 200 if is_ready else 503)
 
     async def model(

@@ -1,3 +1,4 @@
+from . import client as client
 from . import losses as losses
 from . import metrics as metrics
 from ._version import __version__ as __version__

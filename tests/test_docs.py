@@ -5,6 +5,10 @@ import os
 import re
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -20,6 +24,8 @@ TERM = re.compile(r"^\*\*(.+?)\*\*: ", re.M)
 CALL = re.compile(r"`([A-Z]\w+)(?:\((\w+)=[^`]*\))?(?:\.(\w+))?`")
 ENTRY = re.compile(r"^::: manylabel\.(\S+)", re.M)
 ELSEWHERE = {"C", "X", "Y", "GridSearchCV"}  # parameters, and scikit-learn's
+SERVED = {"how-to/serve.md"}  # pages whose examples ask a server
+ADDRESS = "127.0.0.1:8000"
 NOT_RUN = {
     "console": "typed in a clone or another environment: make and pip",
     "text": "a file, a formula or a picture in letters",
@@ -58,8 +64,13 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no sh")
 @pytest.mark.parametrize("page", list(_ways_to_run()))
 def test_what_a_page_runs_prints_what_it_says(page, folder, capsys):
-    names = {}
-    for language, code, printed in BLOCK.findall(_text(page)):
+    names, text = {}, _text(page)
+    with _serve() if page in SERVED else nullcontext(ADDRESS) as address:
+        _run(page, text.replace(ADDRESS, address), names, capsys)
+
+
+def _run(page, text, names, capsys):
+    for language, code, printed in BLOCK.findall(text):
         if language == "python":
             exec(compile(code, page, "exec"), names)
             got = capsys.readouterr().out
@@ -69,6 +80,33 @@ def test_what_a_page_runs_prints_what_it_says(page, folder, capsys):
             assert language in NOT_RUN
             continue
         assert _agree(got, printed), f"{code}printed\n{got}in place of\n{printed}"
+
+
+@contextmanager
+def _serve():
+    """Serve the example; yield where."""
+    with subprocess.Popen(
+        ["manylabel", "serve", "models/", "--example", "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        try:
+            while not (place := re.search(r"http://(\S+)/", server.stderr.readline())):
+                assert server.poll() is None
+            while _get(f"http://{place[1]}/health/ready") != 200:
+                time.sleep(0.1)
+            yield place[1]
+        finally:
+            server.terminate()
+            server.communicate()
+
+
+def _get(url):
+    try:
+        with urllib.request.urlopen(url) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
 
 
 def _agree(got, printed):

@@ -12,6 +12,7 @@ cannot hide it.
 
 import argparse
 import asyncio
+import os
 import re
 import subprocess
 import sys
@@ -50,13 +51,13 @@ def main() -> None:
         if not (models / MODEL).is_dir():
             train = ml.read(given.data / "text" / "debtags" / "train.jsonl.gz")
             ml.Tagger().fit(train).save(models / MODEL)
-        with served(models, given.workers) as (host, port):
-            load = Load(host, port, test)
+        with served(models, given.workers) as (process, host, port):
+            load = Load(process, host, port, test)
             asyncio.run(load.run(given.seconds, given.rate, given.feedback))
 
 
 @contextmanager
-def served(models: Path, workers: int) -> Iterator[tuple[str, int]]:
+def served(models: Path, workers: int) -> Iterator[tuple[int, str, int]]:
     """Serve a folder of models on a free port until the block ends."""
     command = (sys.executable, "-m", "manylabel.cli.start", "serve", str(models))
     options = ("--port", "0", "--workers", str(workers))
@@ -70,7 +71,7 @@ def served(models: Path, workers: int) -> Iterator[tuple[str, int]]:
                 line = server.stderr.readline()
                 assert line, "the server has ended"
                 place = re.search(r"http://([\d.]+):(\d+)/", line)
-            yield place[1], int(place[2])
+            yield server.pid, place[1], int(place[2])
         finally:
             server.terminate()
             print(server.communicate()[1].strip())
@@ -81,6 +82,8 @@ class Load:
 
     Parameters
     ----------
+    process : int
+        Of the server.
     host : str
         Of the server.
     port : int
@@ -89,7 +92,8 @@ class Load:
         Texts with labels, to ask about and to teach.
     """
 
-    def __init__(self, host: str, port: int, test: ml.Dataset) -> None:
+    def __init__(self, process: int, host: str, port: int, test: ml.Dataset) -> None:
+        self.process = process
         self.wires = [Wire(host, port) for _ in range(N_CONNECTIONS)]
         path = f"/v1/models/{MODEL}"
         self.predict_path, self.feedback_path = f"{path}/predict", f"{path}/feedback"
@@ -113,16 +117,19 @@ class Load:
         for i in range(N_WARM):
             await self.predict(self.wires[0], i)
         half = N_CONNECTIONS // 2
-        predicting, teaching = await asyncio.gather(
-            paced(self.predict, self.wires[:half], rate, seconds),
-            paced(self.teach, self.wires[half:], feedback, seconds),
-        )
-        tell("single texts", predicting, seconds)
-        tell("feedback meanwhile", teaching, seconds)
-        fast = await closed(self.predict, self.wires[:8], seconds)
-        tell("single texts, all it can", fast, seconds)
-        batches = await closed(self.batch, self.wires[:2], seconds)
-        tell(f"batches of {BATCH}", batches, seconds, each=BATCH)
+        with self.counting() as cpu:
+            predicting, teaching = await asyncio.gather(
+                paced(self.predict, self.wires[:half], rate, seconds),
+                paced(self.teach, self.wires[half:], feedback, seconds),
+            )
+        tell("single texts", predicting, cpu)
+        tell("feedback meanwhile", teaching, [0.0])
+        with self.counting() as cpu:
+            times = await closed(self.predict, self.wires[:8], seconds)
+        tell("single texts, all it can", times, cpu)
+        with self.counting() as cpu:
+            times = await closed(self.batch, self.wires[:2], seconds)
+        tell(f"batches of {BATCH}", times, cpu, each=BATCH)
         for wire in self.wires:
             await wire.close()
 
@@ -140,6 +147,14 @@ class Load:
         """Ask for the labels of many texts."""
         body = self.batches[i % len(self.batches)]
         return (await wire.post(self.predict_path, body))[0]
+
+    @contextmanager
+    def counting(self) -> Iterator[list[float]]:
+        """Yield a list that then holds the seconds passed, and the server's of CPU."""
+        used: list[float] = []
+        start, before = time.perf_counter(), cpu_seconds(self.process)
+        yield used
+        used += [time.perf_counter() - start, cpu_seconds(self.process) - before]
 
     async def _ready(self) -> None:
         """Wait until the model answers."""
@@ -198,14 +213,23 @@ def check(status: int) -> None:
         raise RuntimeError(f"the server answered {status}")
 
 
-def tell(what: str, times: list[float], seconds: float, each: int = 1) -> None:
-    """Print rate and percentiles."""
+def cpu_seconds(process: int) -> float:
+    """Return the CPU time of a process and of those that it has started."""
+    path = Path(f"/proc/{process}")
+    fields = (path / "stat").read_text().rpartition(")")[2].split()
+    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    children = (path / "task" / str(process) / "children").read_text().split()
+    return own + sum(cpu_seconds(int(child)) for child in children)
+
+
+def tell(what: str, times: list[float], used: list[float], each: int = 1) -> None:
+    """Print rate, percentiles, and the CPU time of the server for each text."""
     p50, p99, most = np.percentile(np.array(times) * 1000, [50, 99, 100])
-    rate = len(times) * each / seconds
-    print(
-        f"{what:26} {rate:9,.0f}/s   p50 {p50:7.2f} ms   p99 {p99:7.2f} ms   "
-        f"most {most:7.2f} ms"
-    )
+    line = f"{what:26} p50 {p50:8.2f} ms  p99 {p99:8.2f} ms  most {most:8.2f} ms"
+    if used[0]:
+        n_texts, (wall, cpu) = len(times) * each, used
+        line += f"  {n_texts / wall:7,.0f}/s  {1000 * cpu / n_texts:.3f} ms CPU each"
+    print(line)
 
 
 if __name__ == "__main__":

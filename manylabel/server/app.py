@@ -103,7 +103,7 @@ def create_app(
     limits: Limits | None = None,
     metrics: Metrics | None = None,
     life: Life | None = None,
-) -> FastAPI:
+) -> Gate:
     """Return the application that serves some models.
 
     Parameters
@@ -123,7 +123,7 @@ def create_app(
 
     Returns
     -------
-    FastAPI
+    Gate
         An ASGI application.
     """
     limits, metrics = limits or Limits(), metrics or Metrics()
@@ -135,8 +135,8 @@ def create_app(
         lifespan=lambda _: _living(life, metrics),
     )
     tagging = Tagging(service, guard)
-    app.add_middleware(Shortcut, tagging=tagging)
-    app.add_middleware(Gate, guard=guard, limits=limits, metrics=metrics)
+    app.add_exception_handler(Exception, _answer_error)
+    app.add_exception_handler(ManylabelError, _answer_error)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.openapi = partial(openapi.describe, app)  # type: ignore[method-assign]
@@ -147,7 +147,9 @@ def create_app(
         app.include_router(router(service, guard))
     app.include_router(_watching(life, guard, metrics))
     app.include_router(_page())
-    return app
+    # Not as middleware: the framework's own layers would come before these.
+    shortcut = Shortcut(app, tagging=tagging)
+    return Gate(shortcut, guard=guard, limits=limits, metrics=metrics)
 
 
 @asynccontextmanager
@@ -253,6 +255,10 @@ async def _answer_http(request: Request, error: Exception) -> Response:
         tuple((error.headers or {}).items()),
     )
     return _respond(request, Problem(kind, f"{error.detail}."))
+
+
+async def _answer_error(request: Request, error: Exception) -> Response:
+    return _respond(request, tell(error))
 
 
 async def _answer_invalid(request: Request, error: Exception) -> Response:

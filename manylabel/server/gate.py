@@ -129,6 +129,8 @@ class Gate:
         problem = tell(error)
         if problem.kind is UNEXPECTED:
             log.error("%s %r failed", scope["method"], scope["path"], exc_info=error)
+        if answer.is_whole:  # the framework has answered, and then raised
+            return
         if answer.status:  # it has begun: all that is left is to break it off
             raise error
         body = problem.body(scope["path"])
@@ -155,12 +157,15 @@ class Answer:
     def __init__(self, send: Send) -> None:
         self._send = send
         self.status = 0  # nothing is sent yet
+        self.is_whole = False
 
     async def __call__(self, message: Message) -> None:
         """Send a part of it."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message["headers"] = [*message.get("headers", ()), *HEADERS]
+        else:
+            self.is_whole = not message.get("more_body", False)
         await self._send(message)
 
 

@@ -35,9 +35,7 @@ def fake():
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 seen.append((self.path, dict(self.headers), json.loads(body)))
-                status, content, headers = answers[
-                    min(len(seen), len(answers)) - 1
-                ]
+                status, content, headers = answers[min(len(seen), len(answers)) - 1]
                 if status == 0:  # as if the cable had been cut
                     self.connection.shutdown(socket.SHUT_RDWR)
                     self.close_connection = True

@@ -26,8 +26,9 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-# The one does not end, and each of the other would start a process.
-LEFT_OUT = ["events", "retrain"]
+# The first does not end, each of the second would start a process, and no schema tells
+# what an archive is.
+LEFT_OUT = ["events", "retrain", "upload"]
 
 
 @pytest.fixture(scope="module")

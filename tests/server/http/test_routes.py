@@ -245,3 +245,17 @@ def test_the_page_is_served_under_a_strict_policy(http):
 def test_health_says_live_and_ready(http):
     assert http.get("/health/live").json() == {"status": "live"}
     assert http.get("/health/ready").json() == {"status": "ready"}
+
+
+@pytest.mark.parametrize("verb", ["labels", "card"])
+def test_faults_of_the_server_tell_no_details(http, monkeypatch, caplog, verb):
+    def fail(*_):
+        raise ZeroDivisionError("a secret")
+
+    monkeypatch.setattr(f"manylabel.server.replica.Replica.{verb}", fail)
+    path = {"labels": f"{MENU}/labels", "card": MENU}[verb]
+    answer = http.get(path)
+    assert answer.status_code == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert "secret" not in answer.text
+    assert "a secret" in caplog.text

@@ -22,12 +22,13 @@ from manylabel.server.protocols.bodies import FORM, answer, describe_body
 from manylabel.server.protocols.probabilities import predict_probabilities
 from manylabel.server.protocols.revisions import revise
 from manylabel.server.replica import Replica
-from manylabel.server.schemas import LONGEST_TEXT, MOST_ITEMS, MOST_LABELS, Name
+from manylabel.server.schemas import LONGEST_TEXT, MOST_LABELS, Name
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
 
 PREFIX = "/v1/projects"
-BATCH = 32  # documents, as in Annif
+BATCH = 32  # documents to suggest for, as in Annif
+MOST_LEARNT = 1_000  # documents of a request: each is judged before it is recorded
 MOST_FIELDS = 1_000
 NO_LANGUAGE = "und"  # of ISO 639-2: not determined
 
@@ -72,7 +73,7 @@ class IndexedDocument(Document):
 class IndexedDocuments(RootModel[list[IndexedDocument]]):
     """The body of ``learn``."""
 
-    root: Annotated[list[IndexedDocument], Field(max_length=MOST_ITEMS)]
+    root: Annotated[list[IndexedDocument], Field(max_length=MOST_LEARNT)]
 
 
 def read_form(body: bytes) -> Form:

@@ -130,9 +130,10 @@ def test_a_request_that_cannot_be_read_is_refused_in_a_sentence(
     assert message in answer.json["detail"]
 
 
-def test_more_than_32_documents_and_unknown_projects_are_refused(served):
+def test_too_many_documents_and_unknown_projects_are_refused(served):
     batch = {"documents": [{"text": "a"}] * 33}
     answer = served.post(f"{PROJECT}/suggest-batch", batch)
     assert answer.status == 422
+    assert served.post(f"{PROJECT}/learn", LEARN * 1001).status == 422
     assert served.get("/v1/projects/no").status == 404
     assert served.get("/v1/projects/..%2Fmenu").status == 404

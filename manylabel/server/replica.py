@@ -169,12 +169,18 @@ class Replica:
             self._parts.memory.settle(given.prediction_id)
         return future
 
-    def retract(self, sequence: int, who: str) -> "Future[Appended]":
+    def find(self, key: str, kind: str = events.FEEDBACK) -> Event | None:
+        """Return the event of a kind that a key was used for."""
+        return self._parts.log.find(self.name, kind, key)
+
+    def retract(
+        self, sequence: int, who: str, key: str | None = None
+    ) -> "Future[Appended]":
         """Take one feedback out of what was learnt."""
         found = self._parts.log.read(sequence - 1, 1)
         if not found or found[0][:3] != (sequence, self.name, events.FEEDBACK):
             raise UnknownSequence(sequence, "that of a feedback of this model")
-        return self._submit(events.RETRACT, {"sequence": sequence, "who": who})
+        return self._submit(events.RETRACT, {"sequence": sequence, "who": who}, key)
 
     def activate(self, version: str, who: str) -> "Future[Appended]":
         """Serve another version, with the feedback that it does not contain yet."""
@@ -307,7 +313,7 @@ class Replica:
         if found is not None and found.model == self.name:
             return found.item
         # It may have been forgotten since the same request came first.
-        event = key and self._parts.log.find(self.name, events.FEEDBACK, key)
+        event = key and self.find(key)
         if not event or event.body.get("prediction") != name:
             raise UnknownPrediction(name)
         item: Item = event.body["item"]

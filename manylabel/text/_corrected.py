@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from copy import deepcopy
 from itertools import pairwise
 from numbers import Integral
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,30 +22,15 @@ from manylabel.persistence.records import Values
 from manylabel.propensity import Propensity
 from manylabel.sharing import Shared, reading
 from manylabel.text._corrections import Learnt, Recent, begin, make_room
-from manylabel.text._items import check_count, check_names
+from manylabel.text._items import check_names
+from manylabel.text._mentions import check_apart, check_flags, check_lists
+from manylabel.text._moved import Moved, decide, find_given
 from manylabel.text._odds import ScoreMap, read_odds
 from manylabel.text._open_rows import Items, read_items
 from manylabel.text._tagger import Tagged, Tagger
 
 N_LISTED = 16  # labels of the tagger that corrections are learnt beside
-CLEARLY = 1.0  # nats that change what a tagger decided by a rule of its own
 LEAST_BITS, MOST_BITS = 10, 30
-
-
-class Moved(NamedTuple):
-    """Candidates of rows end to end: how far each is moved, and its score then."""
-
-    rows: Ints
-    labels: Ints
-    scores: Floats
-    odds: Floats
-    ranks: Floats
-    moves: Floats
-
-    def keep(self, kept: Array) -> "Moved":
-        """Return some of the candidates."""
-        columns: Any = (each[kept] for each in self)
-        return Moved(*columns)
 
 
 class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
@@ -154,12 +139,12 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         taken = read_items(self.tagger.vectorizer_, items)
         n_rows = taken.X.shape[0]
-        yes = _check_lists(accepted, "accepted", n_rows)
-        no = _check_lists(
+        yes = check_lists(accepted, "accepted", n_rows)
+        no = check_lists(
             [()] * n_rows if rejected is None else rejected, "rejected", n_rows
         )
-        _check_apart(yes, no)
-        closed = _check_flags(complete, n_rows)
+        check_apart(yes, no)
+        closed = check_flags(complete, n_rows)
         lists, _ = self._list(taken.X, N_LISTED)
         with self._learning() as learner:
             mentions = learner._mention(yes, no, closed)
@@ -387,12 +372,12 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         given = sp.csr_array(self.tagger.learner_.predict(taken.X))
         n_labels = given.shape[1]
         found = self._move(taken, _longest(given.indptr) + N_LISTED)
-        is_given = _are_among(found, given)
+        is_given = find_given(found, given)
         if np.count_nonzero(is_given) < given.nnz:  # a rule that is not by rank
             found = self._move(taken, n_labels)
-            is_given = _are_among(found, given)
+            is_given = find_given(found, given)
         threshold = float(ScoreMap.of(self.tagger.learner_).to_odds(np.zeros(1))[0])
-        return found.keep(_decide(found, is_given, threshold, taken.X.shape[0]))
+        return found.keep(decide(found, is_given, threshold, taken.X.shape[0]))
 
     def _choose_labels(
         self, allow: Iterable[str] | None, deny: Iterable[str] | None
@@ -451,60 +436,3 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
 
 def _longest(indptr: Array) -> int:
     return int(np.diff(indptr).max(initial=0))
-
-
-def _are_among(found: Moved, given: CSR) -> Bools:
-    """Return which candidates the tagger gives."""
-    known = found.labels < given.shape[1]
-    is_given = np.zeros(len(known), np.bool_)
-    pairs = given[found.rows[known], found.labels[known]]
-    is_given[known] = np.asarray(pairs).ravel() > 0
-    return is_given
-
-
-def _decide(found: Moved, is_given: Bools, threshold: float, n_rows: int) -> Bools:
-    """Return which candidates are given, where corrections moved some.
-
-    A row is parted by the learner's threshold, or where the labels that it was given
-    end. A label that is moved across is given, or no more. Where the tagger has a rule
-    of its own for a label, it must be moved clearly.
-    """
-    low, high = np.full(n_rows, np.inf), np.full(n_rows, -np.inf)
-    np.minimum.at(low, found.rows[is_given], found.ranks[is_given])
-    others = ~is_given & (found.moves == 0)
-    np.maximum.at(high, found.rows[others], found.ranks[others])
-    bounds = np.where(high < low, np.clip(threshold, high, low), threshold)
-    bound, after = bounds[found.rows], found.ranks + found.moves
-    was_above = found.ranks >= bound
-    clear = np.abs(found.moves) >= CLEARLY
-    near = np.clip(bound, threshold - CLEARLY, threshold + CLEARLY)
-    raised = np.where(clear, after > near, (after > bound) & ~was_above)
-    lowered = np.where(clear, after <= near, (after <= bound) & was_above)
-    return (is_given & ~((found.moves < 0) & lowered)) | ((found.moves > 0) & raised)
-
-
-def _check_lists(names: Any, argument: str, n_rows: int) -> list[list[str]]:
-    rows = check_names(names, argument)
-    check_count(len(rows), n_rows, argument)
-    return rows
-
-
-def _check_apart(yes: list[list[str]], no: list[list[str]]) -> None:
-    for row, (accepted, rejected) in enumerate(zip(yes, no, strict=True)):
-        if both := set(accepted) & set(rejected):
-            raise ValueError(
-                "accepted and rejected must not share a label. "
-                f"Got {min(both)!r:.60} at row {row}."
-            )
-
-
-def _check_flags(complete: Iterable[bool] | None, n_rows: int) -> Array:
-    """Return one flag for each row."""
-    if complete is None:
-        return np.zeros(n_rows, np.uint8)
-    flags = list(complete)
-    for row, flag in enumerate(flags):
-        if not isinstance(flag, (bool, np.bool_)):
-            raise TypeError(f"complete must hold bools. Got {flag!r:.40} at row {row}.")
-    check_count(len(flags), n_rows, "complete")
-    return np.array(flags, np.uint8)

@@ -14,7 +14,7 @@ from manylabel._kernels.corrections.memory import find_ring, read_weight
 from manylabel._kernels.label_tree.pairs import mixed
 from manylabel._kernels.topk import best_positions
 
-MOST_FEATURES = 48  # of a row, the heaviest: the others are left out
+MOST_FEATURES = 32  # of a row, the heaviest: the others are left out
 N_RINGED = 8  # of them, whose rings are read and written
 MOST_CHAINED = 8  # rings of a row itself, for labels accepted with it
 RING = 4  # labels of a ring

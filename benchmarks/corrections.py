@@ -2,8 +2,8 @@
 
     python -m benchmarks.corrections debtags
 
-A tagger is fitted to the first half of the training rows. The test rows come in order,
-a chunk at a time: each is predicted, then corrected. Feedback is *complete* (all
+A tagger is fitted to the first half of the training rows. The rows after it come in
+order, a chunk at a time: each is predicted, then corrected. Feedback is *complete* (all
 labels of the row), *partial* (one right label of those shown, or else the first of the
 row, is accepted, and the first wrong one rejected), or *shuffled* (complete, but that
 of another row, so it says nothing about this one). *Refitted* is the tagger fitted anew
@@ -33,11 +33,9 @@ Feedback = tuple[list[str], list[str], bool]
 
 def read_halves(name: str, folder: Path, n: int) -> tuple[ml.Dataset, ml.Dataset]:
     """Return the rows to fit, and those of the stream."""
-    train, test = (
-        ml.read(folder / "text" / name / f"{part}.jsonl.gz")
-        for part in ("train", "test")
-    )
-    return train[: len(train) // 2], test[:n]
+    data = ml.read(folder / "text" / name / "train.jsonl.gz")
+    half = len(data) // 2
+    return data[:half], data[half : half + n]
 
 
 def judge(shown: Any, given: list[str], true: list[str]) -> tuple[float, float, float]:

@@ -87,6 +87,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     learnt_: Learnt
     recent_: Recent
     _columns: dict[str, int] | None = None  # of names; replaced, not written to
+    _law: Floats | None = None  # the propensities, made when they are needed
 
     def __init__(self, tagger: Tagger, *, n_bits: int = 22) -> None:
         self.tagger = tagger
@@ -338,9 +339,10 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     def _chances(self) -> Floats:
         """Return how probable it is that a true label is mentioned."""
         n_labels = len(self.tagger.label_names_) + len(self._new_names())
-        if not self.tagger.n_rows_:  # nothing was counted
-            return np.zeros(n_labels)
-        return self.tagger.propensities(Propensity(), n_labels)
+        if self._law is None or len(self._law) != n_labels:
+            law = self.tagger.propensities(Propensity(), n_labels)
+            self._law = law if self.tagger.n_rows_ else 0 * law  # nothing was counted
+        return self._law
 
     def _move(self, taken: Items, depth: int, is_kept: Bools | None = None) -> Moved:
         """Return the candidates of items, moved by corrections."""

@@ -65,4 +65,5 @@ def _count(vectorizer: TextVectorizer, texts: Any) -> CSR:
 
 def _rows(X: CSR) -> Rows:
     data = np.ascontiguousarray(X.data, np.float32)
-    return Rows(X.indptr, X.indices, data, data.view(np.uint32))
+    indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
+    return Rows(indptr, indices, data, data.view(np.uint32))

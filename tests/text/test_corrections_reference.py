@@ -9,7 +9,7 @@ import manylabel as ml
 
 N_FEATURES = 5
 KNOWN, NEW = ["a", "b"], ["c", "d"]
-MARGIN, UNKNOWN, STEP, ROUGHNESS, LEAST, DECAY = 3.0, -4.0, 0.5, 0.03, 0.05, 0.998
+MARGIN, UNKNOWN, STEP, ROUGHNESS, LEAST, DECAY = 3.0, -4.0, 1.0, 0.03, 0.05, 0.998
 CLEAR, AHEAD, RESCALE = 2.0, 0.5, 0.1
 WEIGHTS = (0.0, 0.25, 0.5, 1.0)
 X = np.eye(N_FEATURES)[[0, 1, 2, 3, 4, 0, 1, 2]]

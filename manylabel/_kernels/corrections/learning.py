@@ -36,7 +36,7 @@ from manylabel._kernels.corrections.memory import (
 )
 from manylabel._kernels.label_tree.incremental import log_sigmoid
 
-STEP = np.float32(0.5)  # of AdaGrad
+STEP = np.float32(1.0)  # of AdaGrad
 LEAST_SLOPE = 0.05  # of a label, below which it is not learnt
 DECAY = 0.998  # of the losses, by row
 CLEAR = 2.0  # nats beyond the threshold of a label that was accepted or rejected

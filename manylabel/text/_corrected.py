@@ -87,6 +87,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     learnt_: Learnt
     recent_: Recent
     _columns: dict[str, int] | None = None  # of names; replaced, not written to
+    _map: tuple[Any, ScoreMap] | None = None  # of a learner's scores
     _law: Floats | None = None  # the propensities, made when they are needed
 
     def __init__(self, tagger: Tagger, *, n_bits: int = 22) -> None:
@@ -269,7 +270,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         best = learner.predict_topk(X, depth)
         order = best_first(best)
         labels, scores = best.indices[order].astype(np.int64), best.data[order]
-        ranks = ScoreMap.of(learner).to_odds(scores)
+        ranks = self._score_map().to_odds(scores)
         odds = read_odds(learner, scores, labels, ranks)
         indptr = best.indptr.astype(np.int64)
         last = np.minimum(indptr[:-1] + N_LISTED, indptr[1:]) - 1
@@ -318,7 +319,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "recent_"):
             self.learnt_, self.recent_ = begin()
         n_known, n_rows = len(self.tagger.label_names_), len(mentions.complete)
-        threshold = float(ScoreMap.of(self.tagger.learner_).to_odds(np.zeros(1))[0])
+        threshold = float(self._score_map().to_odds(np.zeros(1))[0])
         settings = learning.Settings(n_known, threshold, self._chances())
         most = _longest(lists.indptr) + _longest(mentions.indptr)
         scratch = (
@@ -364,7 +365,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         )
         rows = np.repeat(np.arange(n_rows), np.diff(out.indptr))
         labels, sources, odds, ranks, moves = (each[:n] for each in out[1:])
-        found = ScoreMap.of(self.tagger.learner_).to_scores(ranks + moves)
+        found = self._score_map().to_scores(ranks + moves)
         is_still = moves == 0
         found[is_still] = scores[sources[is_still]]
         return Moved(rows, labels, found, odds, ranks, moves)
@@ -378,7 +379,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         if np.count_nonzero(is_given) < given.nnz:  # a rule that is not by rank
             found = self._move(taken, n_labels)
             is_given = find_given(found, given)
-        threshold = float(ScoreMap.of(self.tagger.learner_).to_odds(np.zeros(1))[0])
+        threshold = float(self._score_map().to_odds(np.zeros(1))[0])
         return found.keep(decide(found, is_given, threshold, taken.X.shape[0]))
 
     def _choose_labels(
@@ -399,6 +400,13 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
                     )
                 is_kept[columns[name]] = kept
         return is_kept, int(np.count_nonzero(~is_kept))
+
+    def _score_map(self) -> ScoreMap:
+        """Return the map of the tagger's scores, which may have got thresholds."""
+        learner = self.tagger.learner_
+        if self._map is None or self._map[0] is not learner:
+            self._map = learner, ScoreMap.of(learner)
+        return self._map[1]
 
     def _known_columns(self) -> dict[str, int]:
         if self._columns is None:

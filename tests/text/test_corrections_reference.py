@@ -60,6 +60,31 @@ class Reference:
                 moved[label] = odds + move
         return moved
 
+    def judge(self, odds, words, likelihood, slope):
+        """Add up the losses of each weight, and rescale the tagger's log odds."""
+        for w, weight in enumerate(WEIGHTS):
+            a, b = self.scales[w]
+            offset = {label: self.offsets.get((w, label), (0.0, 0.0)) for label in odds}
+            z = {
+                label: a * odds[label] + b + offset[label][0] + weight * words[label]
+                for label in odds
+            }
+            for label in odds:
+                if abs(g := slope(label, z[label])) >= LEAST:
+                    total = offset[label][1] + g**2
+                    move = OFFSET_STEP * g / np.sqrt(total + ROUGHNESS)
+                    self.offsets[w, label] = (offset[label][0] - move, total)
+            loss = -sum(np.log(likelihood(label, z[label])) for label in odds)
+            self.losses[w] = DECAY * self.losses[w] + loss
+            slopes = np.array(
+                [
+                    sum(slope(label, z[label]) * odds[label] for label in odds),
+                    sum(slope(label, z[label]) for label in odds),
+                ]
+            )
+            self.slopes[w] += slopes**2
+            self.scales[w] -= RESCALE * slopes / np.sqrt(self.slopes[w] + 1)
+
     def learn(self, x, yes, no, complete):
         """Learn a row: judge the weights, step, then settle the row itself."""
         u, odds = x / np.linalg.norm(x), self.odds(x, [*yes, *no])
@@ -85,28 +110,7 @@ class Reference:
             )
 
         words = {label: self.words(label, u) for label in odds}
-        for w, weight in enumerate(WEIGHTS):
-            a, b = self.scales[w]
-            offset = {label: self.offsets.get((w, label), (0.0, 0.0)) for label in odds}
-            z = {
-                label: a * odds[label] + b + offset[label][0] + weight * words[label]
-                for label in odds
-            }
-            for label in odds:
-                if abs(g := slope(label, z[label])) >= LEAST:
-                    total = offset[label][1] + g**2
-                    move = OFFSET_STEP * g / np.sqrt(total + ROUGHNESS)
-                    self.offsets[w, label] = (offset[label][0] - move, total)
-            loss = -sum(np.log(likelihood(label, z[label])) for label in odds)
-            self.losses[w] = DECAY * self.losses[w] + loss
-            slopes = np.array(
-                [
-                    sum(slope(label, z[label]) * odds[label] for label in odds),
-                    sum(slope(label, z[label]) for label in odds),
-                ]
-            )
-            self.slopes[w] += slopes**2
-            self.scales[w] -= RESCALE * slopes / np.sqrt(self.slopes[w] + 1)
+        self.judge(odds, words, likelihood, slope)
         if not complete:
             self.mentions[0] += len(yes)
             others = set(KNOWN) - {*yes, *no}

@@ -102,9 +102,8 @@ def evaluate(
 
     Example: manylabel evaluate a/ b/ --data test.txt.gz --labels worst.tsv
     """
-    depths, law = _depths(k), parse_law(propensity)
     _check_alone(models, html, annotate)
-    learnt = _load(models, jobs)
+    depths, law, learnt = _depths(k), parse_law(propensity), _load(models, jobs)
     rows, first = DataFile(data, reading), next(iter(learnt.values()))
     names = _names(first, rows)
     values = counted = None
@@ -130,8 +129,7 @@ def evaluate(
         return
     report = _tell(found, about, seed, json)
     if html is not None:
-        title = f"{models[0]} on {data}"
-        examined = found[str(models[0])]
+        title, (examined,) = f"{models[0]} on {data}", found.values()
         write_page(html, labels, first, names, examined, report, title)
     if annotate:
         _keep(models[0], first, about, report)

@@ -27,7 +27,8 @@ from manylabel.text._mentions import check_apart, check_flags, check_lists
 from manylabel.text._moved import Moved, decide, find_given
 from manylabel.text._odds import ScoreMap, read_odds
 from manylabel.text._open_rows import Items, read_items
-from manylabel.text._tagger import Tagged, Tagger
+from manylabel.text._predictions import Tagged
+from manylabel.text._tagger import Tagger
 
 N_LISTED = 16  # labels of the tagger that corrections are learnt beside
 LEAST_BITS, MOST_BITS = 10, 30

@@ -14,8 +14,9 @@ from manylabel.cli.audit_tables import (
 )
 from manylabel.cli.console import fitting, note, print_json, say, status
 from manylabel.cli.inputs import DataFile
-from manylabel.cli.learners import LEARNERS, make
+from manylabel.cli.learners import make
 from manylabel.cli.propensities import KnownPropensity, tell_law
+from manylabel.learners import LEARNERS
 
 if TYPE_CHECKING:
     from manylabel.auditing import Answers, Audit, Estimate

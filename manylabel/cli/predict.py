@@ -37,6 +37,7 @@ Deny = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Labels that may not be printed, a name a line."),
 ]
+HEADERS: dict[str, list[str]] = {"tsv": ["row\tlabel\tscore"], "jsonl": []}
 
 
 @options.reads("label_names", "labels_column", "label_separator")
@@ -61,18 +62,8 @@ def predict(
     allow: Allow = None,
     deny: Deny = None,
     jobs: options.Jobs = None,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Ask a service, which starts at once; MODEL is then a name, and lines "
-            "are texts or JSON objects.",
-        ),
-    ] = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The token for the service."),
-    ] = None,
+    url: options.Url = None,
+    token_file: options.TokenFile = None,
     *,
     reading: options.Reading,
 ) -> None:
@@ -89,14 +80,9 @@ def predict(
         known = ", ".join(FORMATS)
         raise ValueError(f"--format must be one of {known}. Got {format!r}.")
     if url is not None:
-        from manylabel.cli.remote import tag_remotely
-
         if format == "xc" or sets:
             raise ValueError("--url must come without --sets and --format xc.")
-        answers: Iterator[list[Any]]
-        answers = tag_remotely(url, token_file, str(model), file, k)
-        header = ["row\tlabel\tscore"] if format == "tsv" else []
-        _write(out, format, header, answers)
+        _write(out, format, HEADERS[format], _ask(url, token_file, model, file, k))
         return
     with starting():
         from manylabel.text import Tagger
@@ -110,6 +96,15 @@ def predict(
         answers = (_answer(format, tagger, chunk, ask) for chunk in chunks)
         first = list(islice(answers, 1))  # refuse before anything is printed
     _write(out, format, header, chain(first, answers))
+
+
+def _ask(
+    url: str, token_file: Path | None, model: Path, file: Path, k: int
+) -> Iterator[list[Any]]:
+    """Yield the labels of rows with their scores, as a service finds them."""
+    from manylabel.cli.remote import tag_remotely
+
+    yield from tag_remotely(url, token_file, str(model), file, k)
 
 
 def _write(
@@ -150,7 +145,7 @@ def _names(file: Path | None, option: str) -> list[str] | None:
 def _header(format: str, tagger: "Tagger", data: DataFile) -> list[str]:
     if format == "xc":
         return [f"{data.count_rows()} {len(tagger.label_names_)}"]
-    return ["row\tlabel\tscore"] if format == "tsv" else []
+    return HEADERS[format]
 
 
 def _lines(format: str, number: int, row: "list[Any]") -> Iterator[str]:

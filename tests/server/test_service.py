@@ -34,7 +34,7 @@ def serving(folder, *, settings=QUICK, url=None):
         log.close()
 
 
-def wait_for(true, seconds=60):
+def wait_for(true, seconds=300):
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until, "it took too long"
@@ -347,6 +347,7 @@ following.published.model.save(Path(sys.argv[1]) / "second")
 """
 
 
+@pytest.mark.slow
 def test_two_processes_reach_the_same_bits(folder):
     with serving(folder) as service:
         replica = service.replica("m")

@@ -79,17 +79,17 @@ def predict(
     if format not in FORMATS:
         known = ", ".join(FORMATS)
         raise ValueError(f"--format must be one of {known}. Got {format!r}.")
+    ask: dict[str, Any] = {"k": None if sets else k, "proba": proba}
+    ask |= {"allow": _names(allow, "--allow"), "deny": _names(deny, "--deny")}
     if url is not None:
         if format == "xc" or sets:
             raise ValueError("--url must come without --sets and --format xc.")
-        _write(out, format, HEADERS[format], _ask(url, token_file, model, file, k))
+        _write(out, format, HEADERS[format], _ask(url, token_file, model, file, ask))
         return
     with starting():
         from manylabel.text import Tagger
 
         tagger = Tagger.load(model, n_jobs=jobs)
-        ask: dict[str, Any] = {"k": None if sets else k, "proba": proba}
-        ask |= {"allow": _names(allow, "--allow"), "deny": _names(deny, "--deny")}
         data = DataFile(file, reading, labelled=False, textual=tagger.reads_texts_)
         header = _header(format, tagger, data)
         chunks = track(data.chunks_for(tagger), "Predicting", quiet=out == STANDARD)
@@ -99,12 +99,12 @@ def predict(
 
 
 def _ask(
-    url: str, token_file: Path | None, model: Path, file: Path, k: int
+    url: str, token_file: Path | None, model: Path, file: Path, ask: dict[str, Any]
 ) -> Iterator[list[Any]]:
     """Yield the labels of rows with their scores, as a service finds them."""
     from manylabel.cli.remote import tag_remotely
 
-    yield from tag_remotely(url, token_file, str(model), file, k)
+    yield from tag_remotely(url, token_file, str(model), file, ask)
 
 
 def _write(

@@ -16,16 +16,17 @@ LONGEST = 8 << 20  # bytes of a line
 
 
 def tag_remotely(
-    url: str, token_file: Path | None, model: str, file: Path, k: int
+    url: str, token_file: Path | None, model: str, file: Path, ask: dict[str, Any]
 ) -> Iterator[list[list[tuple[str, float]]]]:
     """Yield the best labels of the texts of a file, as the service finds them.
 
-    Lines are texts, or JSON objects with ``text`` or ``features``.
+    Lines are texts, or JSON objects with ``text`` or ``features``; ``ask`` has what
+    else the service is told.
     """
     token = None if token_file is None else token_file.read_text().strip()
     with Client(url, token=token) as client:
         for items in _items(file):
-            found = client.predict(model, items, k=k, remember=False)
+            found = client.predict(model, items, remember=False, **ask)
             yield [each.labels for each in found.predictions]
 
 

@@ -78,8 +78,8 @@ def list_tokens(models: Models = MODELS) -> None:
 
 
 def _tokens(models: Path) -> "Tokens":
-    from manylabel.server.store import SERVE
     from manylabel.server.security import Tokens
+    from manylabel.server.store import SERVE
 
     if not models.is_dir():
         raise ValueError(f"--models must be a folder. Got {str(models)!r}.")

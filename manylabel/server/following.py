@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from manylabel.exceptions import ManylabelError
 from manylabel.server.costs import RunningCosts
 from manylabel.server.events import FEEDBACK, Event
-from manylabel.server.follower import Follower, load_follower
+from manylabel.server.follower import Follower, load_follower, warm_up
 from manylabel.server.history import FOREVER, History
 from manylabel.server.items import Feedback
 from manylabel.server.log import Log
@@ -96,6 +96,8 @@ class Following:
             if not self._is_right or self._follower is None:
                 self._follower = self._rebuild()
                 self._is_right = True
+                if self.published is None:
+                    warm_up(self._follower)
         except ManylabelError as error:
             # Readers go on with what was published last.
             self.say(str(error))

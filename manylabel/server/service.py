@@ -154,15 +154,18 @@ class Service:
 
     def _watch_log(self) -> None:
         """Tell the models when the log has grown."""
-        last = 0
+        last, trouble = 0, ""  # what is wrong is said once
         while not self._is_stopped.is_set():
             try:
                 if self._parts.log.wait(last, PATIENCE):
                     last = self._parts.log.last()
                     for replica in list(self._replicas.values()):
                         replica.notice(last)
+                trouble = ""
             except ManylabelError as error:
-                logger.warning("the log cannot be followed: %s", error)
+                if str(error) != trouble:
+                    logger.warning("the log cannot be followed: %s", error)
+                trouble = str(error)
                 self._is_stopped.wait(PATIENCE)
 
     def _watch_folders(self) -> None:

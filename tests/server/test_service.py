@@ -34,7 +34,7 @@ def serving(folder, *, settings=QUICK, url=None):
         log.close()
 
 
-def wait_for(true, seconds=60):
+def wait_for(true, seconds=300):
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until, "it took too long"
@@ -227,8 +227,8 @@ def test_predictions_do_not_wait_for_learning(replica, monkeypatch):
 def test_labels_are_searched_and_counted(replica):
     correct(replica, accepted=["is-hotter"])
     names = [name for name, _ in replica.labels("HOT", 10)]
-    assert names == ["is-hotter", "is-hot"]
-    assert replica.labels("is-hotter", 1) == [("is-hotter", 1)]
+    assert names == ["is-hot", "is-hotter"]
+    assert replica.labels("is-hot", 2) == [("is-hot", 3), ("is-hotter", 1)]
     assert replica.labels("nothing", 5) == []
 
 
@@ -347,6 +347,7 @@ following.published.model.save(Path(sys.argv[1]) / "second")
 """
 
 
+@pytest.mark.slow
 def test_two_processes_reach_the_same_bits(folder):
     with serving(folder) as service:
         replica = service.replica("m")

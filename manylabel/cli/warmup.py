@@ -115,4 +115,4 @@ def _tag() -> None:
         tagger = Tagger(vectorizer=TextVectorizer(**settings)).fit(texts, tags)
         tagger.evaluate(texts, tags)
         tagger.explain(texts[0])
-        Corrected(tagger).correct(texts[:1], [["food"]]).tag_many(texts, proba=True)
+        Corrected(tagger).correct(texts, tags).tag_many(texts)

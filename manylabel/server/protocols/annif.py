@@ -13,12 +13,13 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field, RootModel, StringConstraints
 
+from manylabel.server import openapi
 from manylabel.server.api import Model, parse, read_body
 from manylabel.server.errors import BadItem
 from manylabel.server.handlers import write_json
 from manylabel.server.items import FeedbackIn
 from manylabel.server.protocols.access import as_bearer
-from manylabel.server.protocols.bodies import FORM, answer, describe_body
+from manylabel.server.protocols.bodies import FORM, STATUSES, answer, describe_body
 from manylabel.server.protocols.probabilities import predict_probabilities
 from manylabel.server.protocols.revisions import revise
 from manylabel.server.replica import Replica
@@ -218,7 +219,9 @@ class Annif:
 def router(service: Service, guard: Guard) -> APIRouter:
     """Return the routes of Annif's interface, below ``/v1/projects``."""
     annif = Annif(service, guard)
-    routes = APIRouter(prefix=PREFIX, tags=["annif"])
+    routes = APIRouter(
+        prefix=PREFIX, tags=["annif"], responses=openapi.problems(*STATUSES)
+    )
     one = "/{model}"
     routes.add_api_route("", annif.projects)
     routes.add_api_route(one, annif.project)

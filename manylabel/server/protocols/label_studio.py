@@ -11,11 +11,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field, StringConstraints
 
+from manylabel.server import openapi
 from manylabel.server.api import Model, read_body
 from manylabel.server.errors import BadItem
 from manylabel.server.items import FeedbackIn
 from manylabel.server.protocols.access import as_bearer
-from manylabel.server.protocols.bodies import answer, describe_body
+from manylabel.server.protocols.bodies import STATUSES, answer, describe_body
 from manylabel.server.protocols.label_config import (
     CHOICES,
     LONGEST,
@@ -201,7 +202,11 @@ class LabelStudio:
 def router(service: Service, guard: Guard) -> APIRouter:
     """Return the routes of the backends, each below ``/label-studio/MODEL``."""
     studio = LabelStudio(service, guard)
-    routes = APIRouter(prefix=PREFIX + "/{model}", tags=["label studio"])
+    routes = APIRouter(
+        prefix=PREFIX + "/{model}",
+        tags=["label studio"],
+        responses=openapi.problems(*STATUSES),
+    )
     routes.add_api_route("/health", studio.health)
     for path, verb, body, status in (
         ("/setup", studio.setup, SetupBody, 200),

@@ -14,10 +14,10 @@ from fastapi.routing import APIRoute
 
 from manylabel._version import __version__
 from manylabel.exceptions import ManylabelError
-from manylabel.server.api import Model, parse
+from manylabel.server.api import JSON, Model, parse
 from manylabel.server.errors import BadItem, UnknownVersion
 from manylabel.server.problems import Problem, tell, tell_faults
-from manylabel.server.protocols.bodies import answer, describe_body
+from manylabel.server.protocols.bodies import STATUSES, answer, describe_body
 from manylabel.server.protocols.tensors import BYTES, InferBody, read_texts, split
 from manylabel.server.replica import Replica
 from manylabel.server.security import Guard
@@ -27,6 +27,18 @@ LENGTH = "inference-header-content-length"
 LABELS, SCORES = "labels", "scores"
 TYPES = {LABELS: BYTES, SCORES: "FP64"}
 BAD_REQUEST, UNPROCESSABLE = 400, 422
+REFUSAL: dict[str, Any] = {
+    "description": "Error",
+    "content": {
+        JSON: {
+            "schema": {
+                "type": "object",
+                "properties": {"error": {"type": "string"}},
+                "required": ["error"],
+            }
+        }
+    },
+}
 Answerer = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -159,7 +171,12 @@ class OpenInference:
 def router(service: Service, guard: Guard) -> APIRouter:
     """Return the routes of the protocol, below ``/v2``."""
     inference = OpenInference(service, guard)
-    routes = APIRouter(prefix="/v2", tags=["open inference"], route_class=ErrorRoute)
+    routes = APIRouter(
+        prefix="/v2",
+        tags=["open inference"],
+        route_class=ErrorRoute,
+        responses={status: REFUSAL for status in STATUSES},
+    )
     routes.add_api_route("", inference.server)
     routes.add_api_route("/health/live", inference.live)
     routes.add_api_route("/health/ready", inference.ready)

@@ -57,7 +57,7 @@ def make_texts() -> tuple[list[str], list[list[str]]]:
     --------
     >>> texts, tags = make_texts()
     >>> len(texts), tags[0]
-    (1500, ['cheese', 'organic'])
+    (1500, ['bakery', 'vegan'])
     """
     draw = random.Random(SEED)
     texts, tags = [], []

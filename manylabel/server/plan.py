@@ -59,13 +59,13 @@ class Plan:
     @property
     def guard(self) -> Guard:
         """Who may do what."""
-        return Guard(Tokens(self.folder))
+        return Guard(Tokens(self.folder), may_be_open=is_loopback(self.host))
 
     def check(self) -> None:
         """Refuse to be reached by others as long as all may do all."""
         if not Path(self.models).is_dir():
             raise ValueError(f"MODELS must be a folder. Got {self.models!r}.")
-        if self.guard.is_open and not is_loopback(self.host):
+        if not (is_loopback(self.host) or self.guard.tokens.all()):
             raise ValueError(
                 f"--host must be a loopback address as long as there are no tokens "
                 f"(manylabel token add). Got {self.host!r}."

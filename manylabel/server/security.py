@@ -165,6 +165,9 @@ class Guard:
     ----------
     tokens : Tokens
         Those that are known. Where there are none, all is allowed.
+    may_be_open : bool, default=True
+        False for a server that others can reach: it stays closed without tokens too,
+        so that to remove the last one does not open it.
 
     Examples
     --------
@@ -174,13 +177,14 @@ class Guard:
     True
     """
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: Tokens, *, may_be_open: bool = True) -> None:
         self.tokens = tokens
+        self.may_be_open = may_be_open
 
     @property
     def is_open(self) -> bool:
         """Whether there are no tokens, so that all may do all."""
-        return not self.tokens.all()
+        return self.may_be_open and not self.tokens.all()
 
     def admit(self, request: Request, scope: str, model: str | None = None) -> str:
         """Return who sends a request, or refuse it.

@@ -6,7 +6,13 @@ import stat
 
 import pytest
 
-from manylabel.server.security import SCOPES, Tokens, is_loopback
+from manylabel.server.security import (
+    SCOPES,
+    Guard,
+    NotAuthenticated,
+    Tokens,
+    is_loopback,
+)
 
 MENU = "/v1/models/menu"
 ITEMS = {"items": [{"text": "wine"}]}
@@ -117,6 +123,23 @@ def test_a_token_that_is_added_or_removed_is_noticed(tokens):
     tokens.remove("ann")
     watching._looked = -10.0
     assert watching.find(secret) is None
+
+
+def test_a_server_that_others_reach_is_never_open(tokens):
+    secret = tokens.add("ann", scopes=["read"], models=[])
+    guard = Guard(tokens, may_be_open=False)
+    assert guard.admit(Headed(bearer(secret)), "read") == "ann"
+    tokens.remove("ann")
+    assert not guard.is_open
+    with pytest.raises(NotAuthenticated):
+        guard.admit(Headed({}), "read")
+
+
+class Headed:
+    """A request of which there are only headers."""
+
+    def __init__(self, headers):
+        self.headers = {name.lower(): value for name, value in headers.items()}
 
 
 def test_bad_tokens_are_refused_by_what_is_wrong(tokens):

@@ -4,6 +4,8 @@ from importlib.util import find_spec
 
 NEEDS = {
     "manylabel/river": "river",
+    "manylabel/server": "fastapi",
+    "tests/server/http": "fastapi",
     "benchmarks/river.py": "river",
     "benchmarks/training.py": "liblinear",
 }

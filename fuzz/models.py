@@ -38,6 +38,7 @@ def _learners() -> dict[str, Any]:
     small = {
         "Blend": ml.Blend([ml.OneVsRest(), ml.PfastreXML(n_estimators=2)]),
         "Calibrated": ml.Calibrated(ml.OneVsRest()),
+        "Corrected": ml.Corrected(ml.Tagger()),
         "MacroAtK": ml.MacroAtK(ml.OneVsRest()),
         "Thresholds": ml.Thresholds(ml.OneVsRest()),
         "FastXML": ml.FastXML(n_estimators=2),
@@ -86,6 +87,9 @@ def _fitted(name: str, model: Any) -> Any:
         return model.fit(X, [[f"label {n}" for n in np.flatnonzero(y)] for y in Y])
     if isinstance(model, ml.Tagger):
         return model.fit(TEXTS, TAGS)
+    if isinstance(model, ml.Corrected):
+        model.tagger.fit(TEXTS, TAGS)
+        return model.correct(["apple pie", "red wine"], [["fruit"], ["red"]])
     if isinstance(model, ml.TextVectorizer):
         return model.fit(TEXTS)
     if isinstance(model, ml.Propensity):
@@ -180,6 +184,9 @@ def use(model: Any) -> None:
             model.tag_many(items, 3)
             model.predict(items)
             model.card()
+        elif isinstance(model, ml.Corrected):
+            model.tag_many(TEXTS[:2], 3, proba=True)
+            model.correct(TEXTS[:1], [["food", "new"]]).predict(TEXTS[:2])
         elif isinstance(model, ml.TextVectorizer):
             model.transform(TEXTS[:4])
         elif isinstance(model, MultiLabelClassifier):
@@ -193,6 +200,8 @@ def use(model: Any) -> None:
 
 
 def _n_features(model: Any) -> int:
+    if isinstance(model, ml.Corrected):
+        return _n_features(model.tagger)
     if isinstance(model, ml.Tagger):
         return _n_features(model.learner_) if hasattr(model, "learner_") else 0
     return getattr(model, "n_features_in_", 0)

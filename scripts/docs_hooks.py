@@ -1,6 +1,7 @@
 """What MkDocs does for these pages beside the usual."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import typer
@@ -30,9 +31,14 @@ def on_post_page(output: str, page: Any, **_: Any) -> str:
 def _help() -> str:
     group = typer.main.get_command(app)
     top = group.make_context("manylabel", [], resilient_parsing=True)
-    parts = []
-    for name in group.list_commands(top):
-        verb = group.get_command(top, name)
-        context = verb.make_context(name, [], parent=top, resilient_parsing=True)
-        parts.append(f"## manylabel {name}\n\n```text\n{verb.get_help(context)}\n```\n")
-    return "\n".join(parts)
+    return "\n".join(_describe(group, top, "manylabel"))
+
+
+def _describe(group: Any, above: Any, words: str) -> Iterator[str]:
+    """Yield the help of each verb of a group, and of the verbs below it."""
+    for name in group.list_commands(above):
+        verb = group.get_command(above, name)
+        context = verb.make_context(name, [], parent=above, resilient_parsing=True)
+        yield f"## {words} {name}\n\n```text\n{verb.get_help(context)}\n```\n"
+        if hasattr(verb, "list_commands"):
+            yield from _describe(verb, context, f"{words} {name}")

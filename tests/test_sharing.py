@@ -150,6 +150,23 @@ def test_a_tagger_is_taught_by_threads():
     assert tagger.n_rows_ == tagger.label_counts_.sum() == tagger.learner_.n_seen_
 
 
+def test_corrections_are_learnt_by_threads():
+    tagger = ml.Tagger().fit(["red wine", "rye bread"] * 3, [["drink"], ["food"]] * 3)
+    model, counts = ml.Corrected(tagger), [0] * N_LEARNERS
+
+    def teach(number, n):
+        model.correct([f"word {number} {n}"], [[f"tag {number % 40}"]])
+        counts[n] += 1
+
+    def read():
+        for name, score in model.tag("red word", k=3):
+            assert name in ("drink", "food") or name.startswith("tag")
+            assert np.isfinite(score)
+
+    assert not teach_and_read(teach, read, 1.0)
+    assert model.n_corrections_ == sum(counts)
+
+
 def test_a_model_of_river_is_taught_by_threads():
     pytest.importorskip("river")
     model = to_river(ml.CSDPP(regressor="gradient", grow=True))

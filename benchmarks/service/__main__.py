@@ -32,12 +32,13 @@ Events = Annotated[int, typer.Option(min=1, help="How much feedback is in the lo
 @app.command()
 def kills(
     count: Annotated[int, typer.Option(min=1, help="How many processes die.")] = 1000,
+    seconds: Annotated[float, typer.Option(min=1, help="When to stop.")] = 3600.0,
     log: Log = None,
     seed: Seed = 0,
 ) -> None:
     """Kill processes that append and learn, at random moments; nothing may be lost."""
     with TemporaryDirectory() as folder:
-        _print(kill_workers(Path(folder), count, log, seed))
+        _print(kill_workers(Path(folder), count, seconds, log, seed))
 
 
 @app.command()

@@ -28,7 +28,7 @@ from manylabel.server.store import Store
 from manylabel.server.transfer import read_all, verify
 
 N_LABELS, N_WORKERS, AT_ONCE = 50, 2, 8
-LONGEST = 0.5  # seconds that a process lives after its first acknowledgement
+LONGEST = 0.2  # seconds that a process lives after its first acknowledgement
 PATIENCE = 60.0  # seconds in which one must answer
 SETTINGS = Settings(snapshot_every=40, keep_snapshots=3, poll=0.2)
 
@@ -103,9 +103,9 @@ def work(folder: Path, url: str, lane: int, first: int, out: int) -> None:
 
 
 def kill_workers(
-    folder: Path, count: int, url: str | None, seed: int
+    folder: Path, count: int, seconds: float, url: str | None, seed: int
 ) -> dict[str, Any]:
-    """Kill so many processes, one or all at a time; return what went wrong."""
+    """Kill processes, one or all at a time, until enough died or time is up."""
     url = url or f"sqlite:///{folder}/log.db"
     chance, begun = random.Random(seed), time.perf_counter()
     log = open_log(url)
@@ -115,7 +115,7 @@ def kill_workers(
     known: list[dict[int, int]] = [{} for _ in range(N_WORKERS)]
     workers: list[Worker | None] = [None] * N_WORKERS
     n_killed = n_changed = 0
-    while n_killed < count:
+    while n_killed < count and time.perf_counter() < begun + seconds:
         for lane in range(N_WORKERS):
             workers[lane] = workers[lane] or _start(folder, url, lane, known)
         for worker in filter(None, workers):
@@ -162,7 +162,7 @@ def _judge(log: Log, store: Store, known: list[dict[int, int]]) -> dict[str, Any
     twice = sum(n - 1 for n in Counter(event.key for event in events).values())
     sequences = [each.sequence for each in store.snapshots(NAME)]
     resumed = _follow(log, store)
-    n_more = resumed.costs.means["hamming"].number - len(events)
+    n_more = resumed.costs.to_dict()["hamming"]["count"] - len(events)
     shutil.rmtree(store.kept / NAME / "snapshots")
     replayed = _follow(log, store)
     log.close()

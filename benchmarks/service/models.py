@@ -32,9 +32,7 @@ def make_tagger(learner: str, n_labels: int) -> ml.Tagger:
     """Return a fitted model: two that learn streams, one that does not."""
     known = {
         "online-label-tree": ml.OnlineLabelTree(propensity="running"),
-        "csdpp": ml.CSDPP(
-            regressor="gradient", n_components=20, propensity="running", grow=True
-        ),
+        "csdpp": ml.CSDPP(regressor="gradient", n_components=10),
         "one-vs-rest": ml.OneVsRest(),
     }
     if learner not in known:

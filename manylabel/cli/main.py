@@ -42,11 +42,12 @@ app = typer.Typer(
 )
 VERBS = (
     *(demo, describe, split, convert, fit, predict, evaluate, explain, thresholds),
-    *(stream, serve, token, warmup),
+    *(stream, serve, warmup),
 )
 for verb in VERBS:
     app.command()(configurable(verb))
 app.add_typer(log, name="log")
+app.add_typer(token, name="token")
 
 
 def run(arguments: Sequence[str] | None = None) -> NoReturn:

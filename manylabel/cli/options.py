@@ -79,6 +79,17 @@ MaxLineBytes = Annotated[
     int | None,
     typer.Option(help="The longest line; 8 MB if not given.", min=1 << 17),
 ]
+Url = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Ask a service, which needs no start; MODEL is then a name, and lines are "
+        "texts or JSON objects.",
+    ),
+]
+TokenFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Has the token for the service.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
 Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from manylabel.text import Tagger
 
 FORMATS = ("tsv", "jsonl", "xc")
+HEADERS: dict[str, list[str]] = {"tsv": ["row\tlabel\tscore"], "jsonl": []}
 
 
 @options.reads("label_names", "labels_column", "label_separator")
@@ -43,18 +44,8 @@ def predict(
         typer.Option("--sets", help="All labels above the model's thresholds, not k."),
     ] = False,
     jobs: options.Jobs = None,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Ask a service, which starts at once; MODEL is then a name, and lines "
-            "are texts or JSON objects.",
-        ),
-    ] = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The token for the service."),
-    ] = None,
+    url: options.Url = None,
+    token_file: options.TokenFile = None,
     *,
     reading: options.Reading,
 ) -> None:
@@ -71,14 +62,9 @@ def predict(
         known = ", ".join(FORMATS)
         raise ValueError(f"--format must be one of {known}. Got {format!r}.")
     if url is not None:
-        from manylabel.cli.remote import tag_remotely
-
         if format == "xc" or sets:
             raise ValueError("--url must come without --sets and --format xc.")
-        answers: Iterator[list[Any]]
-        answers = tag_remotely(url, token_file, str(model), file, k)
-        header = ["row\tlabel\tscore"] if format == "tsv" else []
-        _write(out, format, header, answers)
+        _write(out, format, HEADERS[format], _ask(url, token_file, model, file, k))
         return
     with starting():
         from manylabel.text import Tagger
@@ -90,6 +76,15 @@ def predict(
         answers = (_answer(format, tagger, chunk, depth) for chunk in chunks)
         first = list(islice(answers, 1))  # refuse before anything is printed
     _write(out, format, header, chain(first, answers))
+
+
+def _ask(
+    url: str, token_file: Path | None, model: Path, file: Path, k: int
+) -> Iterator[list[Any]]:
+    """Yield the labels of rows with their scores, as a service finds them."""
+    from manylabel.cli.remote import tag_remotely
+
+    yield from tag_remotely(url, token_file, str(model), file, k)
 
 
 def _write(
@@ -120,7 +115,7 @@ def _answer(
 def _header(format: str, tagger: "Tagger", data: DataFile) -> list[str]:
     if format == "xc":
         return [f"{data.count_rows()} {len(tagger.label_names_)}"]
-    return ["row\tlabel\tscore"] if format == "tsv" else []
+    return HEADERS[format]
 
 
 def _lines(format: str, number: int, row: "list[Any]") -> Iterator[str]:

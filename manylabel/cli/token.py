@@ -1,64 +1,86 @@
 """``manylabel token``: who may do what with a service."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from manylabel.cli.console import note, print_table, say
 
-ACTIONS = ("add", "remove", "list")
+if TYPE_CHECKING:
+    from manylabel.server.security import Tokens
+
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Whose it is; the log keeps the name.")
+]
+Models = Annotated[
+    Path, typer.Option(metavar="MODELS", help="The folder that is served.")
+]
+MODELS = Path("models")
+token = typer.Typer(
+    help="Add, remove or list the tokens of a service.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
 
 
-def token(
-    action: Annotated[
-        str, typer.Argument(metavar="ACTION", help="add, remove or list.")
-    ],
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Whose it is; kept in the log.")
-    ] = None,
-    models: Annotated[
-        Path, typer.Option(metavar="MODELS", help="The folder that is served.")
-    ] = Path("models"),
+@token.command("add")
+def add_token(
+    name: Name,
+    models: Models = MODELS,
     scope: Annotated[
         str,
-        typer.Option(
-            metavar="SCOPE,SCOPE,...", help="Of read, feedback and admin, for add."
-        ),
+        typer.Option(metavar="SCOPE,SCOPE,...", help="Of read, feedback and admin."),
     ] = "read",
     model: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this model; may be given again."),
     ] = None,
 ) -> None:
-    """Add a token and print it, this once; remove one; or list them.
+    """Add a token and print it, this once.
 
-    A running server takes a new token, and refuses an old one, within seconds. With the
-    first token a server is no longer open.
+    A running server takes it within seconds. With the first token a server is no longer
+    open.
 
-    Example: manylabel token add ann --scope read,feedback --models models/
+    Example: manylabel token add ann --scope read,feedback --model shop
     """
-    from manylabel.server.plan import SERVE
-    from manylabel.server.security import Tokens
+    scopes = [part.strip() for part in scope.split(",")]
+    say(_tokens(models).add(name, scopes=scopes, models=model or []))
+    note("Keep it: only its hash is stored, so it is not shown again.")
 
-    if action not in ACTIONS:
-        known = ", ".join(ACTIONS)
-        raise ValueError(f"ACTION must be one of {known}. Got {action!r}.")
+
+@token.command("remove")
+def remove_token(name: Name, models: Models = MODELS) -> None:
+    """Remove a token; a running server refuses it within seconds.
+
+    Example: manylabel token remove ann
+    """
+    _tokens(models).remove(name)
+
+
+@token.command("list")
+def list_tokens(models: Models = MODELS) -> None:
+    """List the tokens, with what they are for.
+
+    Example: manylabel token list --models models/
+    """
+    rows = [
+        [
+            each.name,
+            ", ".join(each.scopes),
+            ", ".join(each.models) or "all",
+            each.created,
+        ]
+        for each in _tokens(models).all()
+    ]
+    print_table(["name", "scopes", "models", "created"], rows, title="Tokens")
+
+
+def _tokens(models: Path) -> "Tokens":
+    from manylabel.server.security import Tokens
+    from manylabel.server.store import SERVE
+
     if not models.is_dir():
         raise ValueError(f"--models must be a folder. Got {str(models)!r}.")
-    tokens = Tokens(models / SERVE)
-    if action == "list":
-        rows = [
-            [t.name, ", ".join(t.scopes), ", ".join(t.models) or "all", t.created]
-            for t in tokens.all()
-        ]
-        print_table(["name", "scopes", "models", "created"], rows, title="Tokens")
-        return
-    if name is None:
-        raise ValueError("NAME must be given.")
-    if action == "remove":
-        tokens.remove(name)
-        return
-    scopes = [part.strip() for part in scope.split(",")]
-    say(tokens.add(name, scopes=scopes, models=model or []))
-    note("Keep it: only its hash is stored, so it is not shown again.")
+    return Tokens(models / SERVE)

@@ -108,10 +108,11 @@ def _score_dense() -> None:
 
 
 def _tag() -> None:
-    from manylabel.text import Tagger, TextVectorizer
+    from manylabel.text import Corrected, Tagger, TextVectorizer
 
     texts, tags = ["red wine", "white bread"] * 2, [["drink"], ["food"]] * 2
     for settings in ({"analyzer": "word"}, {"analyzer": "char"}, {"n_features": 16}):
         tagger = Tagger(vectorizer=TextVectorizer(**settings)).fit(texts, tags)
         tagger.evaluate(texts, tags)
         tagger.explain(texts[0])
+        Corrected(tagger).correct(texts, tags).tag_many(texts)

@@ -1,34 +1,13 @@
 """Running costs: each item is predicted before it is learnt, then judged."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from manylabel.server.events import Event
 
 NAMES = ("hamming", "f1", "P@1", "P@5")
 HALF_LIFE = 200  # feedbacks after which one counts half in the decayed means
-
-
-class Mean(NamedTuple):
-    """A sum and a weight, of all and of what is recent."""
-
-    total: float = 0.0
-    number: int = 0
-    recent: float = 0.0
-    weight: float = 0.0
-
-    def add(self, value: float) -> "Mean":
-        """Return the mean with one more value."""
-        fading = 0.5 ** (1 / HALF_LIFE)
-        recent, weight = fading * self.recent + value, fading * self.weight + 1
-        return Mean(self.total + value, self.number + 1, recent, weight)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the mean of all, of what is recent, and of how many."""
-        if not self.number:
-            return {"mean": None, "recent": None, "count": 0}
-        mean, recent = self.total / self.number, self.recent / self.weight
-        return {"mean": mean, "recent": recent, "count": self.number}
+FADING = 0.5 ** (1 / HALF_LIFE)
 
 
 class RunningCosts:
@@ -46,14 +25,19 @@ class RunningCosts:
     """
 
     def __init__(self) -> None:
-        self.means = dict.fromkeys(NAMES, Mean())
+        # Sum and count of all; sum and weight of what is recent.
+        self._sums = {name: [0.0, 0, 0.0, 0.0] for name in NAMES}
 
     def add(
         self, best: list[str], given: Iterable[str], body: Mapping[str, Any]
     ) -> None:
         """Judge what was predicted by what feedback says."""
-        for name, value in judge(best, set(given), body).items():
-            self.means[name] = self.means[name].add(value)
+        for name, value in judge(best, set(given), body):
+            sums = self._sums[name]
+            sums[0] += value
+            sums[1] += 1
+            sums[2] = FADING * sums[2] + value
+            sums[3] = FADING * sums[3] + 1
 
     def follow(self, event: Event) -> None:
         """Judge the prediction that an event of feedback has."""
@@ -62,32 +46,37 @@ class RunningCosts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return mean, recent mean and count of each cost."""
-        return {name: mean.to_dict() for name, mean in self.means.items()}
+        return {
+            name: {
+                "mean": total / count if count else None,
+                "recent": recent / weight if count else None,
+                "count": count,
+            }
+            for name, (total, count, recent, weight) in self._sums.items()
+        }
 
     def get_state(self) -> dict[str, list[float]]:
         """Return the sums, as JSON holds them without loss."""
-        return {name: list(mean) for name, mean in self.means.items()}
+        return {name: list(sums) for name, sums in self._sums.items()}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Take over sums."""
-        self.means = {name: Mean._make(state[name]) for name in NAMES}
+        self._sums = {name: list(state[name]) for name in NAMES}
 
 
 def judge(
     best: list[str], given: set[str], body: Mapping[str, Any]
-) -> dict[str, float]:
-    """Return the costs of one prediction that can be known."""
-    accepted, rejected = set(body["accepted"]), set(body["rejected"])
-    if not body["complete"]:  # of the others nobody has said anything
-        best = [name for name in best if name in accepted | rejected]
-        given = given & (accepted | rejected)
-    found = {}
-    wrong, judged = len(given ^ accepted), len(accepted | rejected | given)
-    if judged:
-        found["hamming"] = wrong / judged
+) -> Iterator[tuple[str, float]]:
+    """Yield the costs of one prediction that can be known."""
+    accepted, said = set(body["accepted"]), {*body["accepted"], *body["rejected"]}
+    if not body["complete"]:  # of other labels nobody has said anything
+        best = [name for name in best if name in said]
+        given = given & said
+    n_right, n_judged = len(given & accepted), len(said | given)
+    if n_judged:
         size = len(given) + len(accepted)
-        found["f1"] = 1 - 2 * len(given & accepted) / size if size else 0.0
-    for k in (1, 5):
-        if best[:k]:
-            found[f"P@{k}"] = len(accepted.intersection(best[:k])) / len(best[:k])
-    return found
+        yield "hamming", (size - 2 * n_right) / n_judged
+        yield "f1", 1 - 2 * n_right / size if size else 0.0
+    if best:
+        yield "P@1", float(best[0] in accepted)
+        yield "P@5", len(accepted.intersection(best)) / len(best)

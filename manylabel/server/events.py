@@ -132,9 +132,16 @@ def event_row(event: Event) -> tuple[Any, ...]:
     return (*event[:5], write_json(event.body), event.digest)
 
 
-def read_event(row: Any) -> Event:
-    """Return the event of a row."""
-    return Event._make((*row[:5], json.loads(row[5]), row[6]))
+def read_events(rows: Iterable[Any]) -> list[Event]:
+    """Return the events of rows; to parse all bodies at once takes half of the time."""
+    found = list(rows)
+    bodies = json.loads(f"[{','.join([row[5] for row in found])}]")
+    return [
+        Event(n, model, kind, key, at, body, digest)
+        for (n, model, kind, key, at, _, digest), body in zip(
+            found, bodies, strict=True
+        )
+    ]
 
 
 def prediction_row(found: Remembered) -> tuple[Any, ...]:

@@ -42,6 +42,15 @@ def load_model(folder: Path) -> Tagger | Corrected:
     return found if isinstance(found, Corrected) else Tagger.load(folder)
 
 
+def warm_up(follower: Follower) -> None:
+    """Compile what learning and predicting need, on a copy that nobody sees."""
+    model = follower.freeze()
+    item = {"text": "a"} if model.tagger.reads_texts_ else {"features": {"0": 1.0}}
+    draft = copy(follower)
+    draft.learn([Feedback(0, item, [str(model.label_names[0])], [], True)])
+    draft.judge(item)
+
+
 def learns_itself(tagger: Tagger) -> bool:
     """Tell whether a tagger's own learner takes a stream of such items."""
     hashes = getattr(tagger.vectorizer_, "n_features", None) is not None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from manylabel.exceptions import ManylabelError
 from manylabel.server.costs import RunningCosts
 from manylabel.server.events import FEEDBACK, Event
-from manylabel.server.follower import Follower, load_follower
+from manylabel.server.follower import Follower, load_follower, warm_up
 from manylabel.server.history import FOREVER, History
 from manylabel.server.items import Feedback
 from manylabel.server.log import Log
@@ -52,6 +52,7 @@ class Following:
         self.costs = RunningCosts()
         self.label_counts: Counter[str] = Counter()
         self.cursor = 0  # the last event that was read
+        self._counted = 0  # the last event that is in the figures
         self.n_unsaved = 0  # feedbacks learnt since the last snapshot
         self._log, self._store = log, store
         self._follower: Follower | None = None
@@ -62,10 +63,10 @@ class Following:
         self.cursor = self._log.last()
         self.history = read_history(self._log, self.name, self.cursor)
         self._is_right = False
-        for events in self._chunks(self._restore_figures()):
-            for event in events:
-                self._count(event)
+        self._counted = self._restore_figures()
         self._publish()
+        for events in self._chunks(self._counted):  # of a version that is not there
+            self._count(events)
 
     def step(self, last: int) -> bool:
         """Take over some events, up to the number of one; return whether more wait."""
@@ -75,8 +76,7 @@ class Following:
         self.cursor = events[-1].sequence if more else max(last, self.cursor)
         was_right, self._is_right = self._is_right, False
         is_still = not any([self.history.add(event) for event in events])
-        for event in events:
-            self._count(event)
+        self._count(events)
         if was_right and is_still and self._follower is not None:
             self._learn(self._follower, events)
             self._is_right = True
@@ -96,6 +96,8 @@ class Following:
             if not self._is_right or self._follower is None:
                 self._follower = self._rebuild()
                 self._is_right = True
+                if self.published is None:
+                    warm_up(self._follower)
         except ManylabelError as error:
             # Readers go on with what was published last.
             self.say(str(error))
@@ -107,8 +109,9 @@ class Following:
     def _rebuild(self) -> Follower:
         """Return a follower that has learnt what the history says, and no more."""
         follower, base = self._base()
-        for events in self._chunks(base):
-            self._learn(follower, events)
+        for events in self._chunks(min(base, self._counted)):
+            self._count(events)
+            self._learn(follower, [e for e in events if e.sequence > base])
         return follower
 
     def _base(self) -> tuple[Follower, int]:
@@ -134,10 +137,15 @@ class Following:
         follower.learn(given)
         self.n_unsaved += len(given)
 
-    def _count(self, event: Event) -> None:
-        if event.kind == FEEDBACK:
-            self.costs.follow(event)
-            self.label_counts.update(event.body["accepted"])
+    def _count(self, events: list[Event]) -> None:
+        """Take events into the figures, unless they were before."""
+        for event in events:
+            if event.kind == FEEDBACK and event.sequence > self._counted:
+                self.costs.follow(event)
+                for name in event.body["accepted"]:
+                    self.label_counts[name] += 1
+        if events:
+            self._counted = max(events[-1].sequence, self._counted)
 
     def _restore_figures(self) -> int:
         """Take over the figures beside the newest snapshot; return its number."""

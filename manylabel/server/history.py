@@ -96,7 +96,7 @@ class History:
 
     def at(self, sequence: int) -> Lineage:
         """Return the lineage as it was after the event of a number."""
-        return self._lineages[bisect_right(self._numbers, sequence) - 1]
+        return self._lineages[max(bisect_right(self._numbers, sequence) - 1, 0)]
 
     def has(self, sequence: int) -> bool:
         """Tell whether the model has learnt the feedback of this number."""

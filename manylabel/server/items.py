@@ -10,6 +10,7 @@ from manylabel.server.errors import BadItem
 from manylabel.text import Tagger
 
 Item = Mapping[str, Any]
+LARGEST = float(np.finfo(np.float32).max)
 
 
 class FeedbackIn(NamedTuple):
@@ -97,7 +98,7 @@ def _row(features: Any, columns: Mapping[str, int], width: int) -> dict[int, flo
             raise BadItem(
                 f"features must be numbers. Got {value!r:.40} for {name!r:.60}."
             )
-        if not np.isfinite(np.float32(value)):
+        if not abs(value) <= LARGEST:
             raise BadItem(
                 f"features must be finite numbers. Got {value} for {name!r:.60}."
             )

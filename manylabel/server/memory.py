@@ -71,6 +71,7 @@ class Memory:
         self._thread.join()
 
     def _run(self) -> None:
+        trouble = ""  # is said once
         while True:
             with self._changed:
                 while not (self._waiting or self._settled or self._is_stopped):
@@ -80,8 +81,11 @@ class Memory:
                 time.sleep(PAUSE)
             try:
                 self._write()
+                trouble = ""
             except ManylabelError as error:
-                logger.warning("predictions are not remembered: %s", error)
+                if str(error) != trouble:
+                    logger.warning("predictions are not remembered: %s", error)
+                trouble = str(error)
             if is_last:
                 return
 

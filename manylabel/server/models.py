@@ -44,6 +44,8 @@ class Model(Protocol):
     @property
     def label_names(self) -> Array: ...  # noqa: D102
 
+    def count_labels(self, given: Mapping[str, int]) -> Mapping[str, int]: ...  # noqa: D102
+
     def tag_many(  # noqa: D102
         self, items: Sequence[Item], wish: Wish
     ) -> list[Tagged]: ...
@@ -67,6 +69,10 @@ class OnlineModel:
     def label_names(self) -> Array:
         """Names of all labels."""
         return self.tagger.label_names_
+
+    def count_labels(self, given: Mapping[str, int]) -> Mapping[str, int]:
+        """Return how often labels came; what feedback gave was learnt and counted."""
+        return _count(self.tagger)
 
     def tag_many(self, items: Sequence[Item], wish: Wish) -> list[Tagged]:
         """Return the best labels of each item, of those that are allowed."""
@@ -127,6 +133,11 @@ class CorrectedModel:
     def label_names(self) -> Array:
         """Names of all labels, those too that came with corrections."""
         return self.corrected.label_names_
+
+    def count_labels(self, given: Mapping[str, int]) -> Mapping[str, int]:
+        """Return how often labels came before, and were given by feedback."""
+        counts = _count(self.tagger)
+        return counts | {name: counts.get(name, 0) + n for name, n in given.items()}
 
     def tag_many(self, items: Sequence[Item], wish: Wish) -> list[Tagged]:
         """Return the best labels of each item, of those that are allowed."""
@@ -195,6 +206,11 @@ def read_text(tagger: Tagger, item: Item) -> str:
         )
     (text,) = as_rows(tagger, [item])
     return str(text)
+
+
+def _count(tagger: Tagger) -> dict[str, int]:
+    names, counts = tagger.label_names_.tolist(), tagger.label_counts_.tolist()
+    return dict(zip(names, counts, strict=True))
 
 
 def _choose(row: Tagged, allowed: set[str] | None, denied: set[str]) -> Tagged:

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from manylabel.server.security import Guard, Tokens, is_loopback
+from manylabel.server.store import SERVE
 
-SERVE = ".serve"  # what belongs to the server, below the folder of models
 BACKLOG = 1024  # connections that wait to be accepted
 
 

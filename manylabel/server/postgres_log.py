@@ -95,7 +95,7 @@ class PostgresLog:
         if controls:
             query += " AND kind <> 'feedback'"
         rows = self._rows(f"{query} ORDER BY sequence LIMIT %s", *given, limit)
-        return list(map(events.read_event, rows))
+        return events.read_events(rows)
 
     def restore(self, found: Sequence[Event]) -> None:
         """Write events of another log as they are; they must follow what is here."""
@@ -248,4 +248,4 @@ def _last(connection: Any) -> tuple[int, str]:
 def _find(connection: Any, model: str, kind: str, key: str) -> Event | None:
     query = f"SELECT {COLUMNS} FROM manylabel_events WHERE model = %s AND kind = %s"
     row = connection.execute(f"{query} AND key = %s", [model, kind, key]).fetchone()
-    return row and events.read_event(row)
+    return events.read_events([row])[0] if row else None

@@ -70,7 +70,7 @@ class Replica:
         self._thread = FollowingThread(self._following, snapshots, self._tell)
         self._jobs = Jobs(parts.store)
         self._drift = Drift()
-        self._index = LabelIndex()
+        self._index, self._counts = LabelIndex(), dict[str, int]()
         self._news = Condition()
         self._subscriptions: set[Subscription] = set()
 
@@ -203,9 +203,9 @@ class Replica:
 
     def labels(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return labels that begin so, or have such a word, and how often they came."""
-        count = self._following.label_counts.__getitem__
-        names = self._index.find(prefix, limit, count)
-        return [(name, count(name)) for name in names]
+        counts = self._counts
+        names = self._index.find(prefix, limit, lambda name: counts.get(name, 0))
+        return [(name, counts.get(name, 0)) for name in names]
 
     def versions(self) -> list[VersionInfo]:
         """Return the versions of the model, the newest first."""
@@ -219,13 +219,17 @@ class Replica:
         return dict(now.model.tagger.card()) | place
 
     def figures(self) -> dict[str, Any]:
-        """Return running costs, drift, label counts, unknown labels, queue length."""
+        """Return running costs, drift, label counts, and how much waits to be learnt.
+
+        Unknown labels were accepted by feedback, and the model has no room for them.
+        """
         counts = self._following.label_counts
         known = set(self._published().model.label_names)
         return {
             "costs": self._following.costs.to_dict(),
             "drift": self._drift.index(),
             "labels": dict(counts.most_common(100)),
+            "waiting": self.acknowledged - self.applied,
             "unknown_labels": sorted(set(counts) - known)[:100],
             "applied": self.applied,
             "acknowledged": self.acknowledged,
@@ -343,6 +347,8 @@ class Replica:
         if found is None:
             return
         self._index = self._index.extended(found.model.label_names.tolist())
+        given = dict(self._following.label_counts)
+        self._counts = dict(found.model.count_labels(given))
         with self._news:
             self._news.notify_all()
         if self._subscriptions:

@@ -181,7 +181,8 @@ def _register(
 def main() -> None:
     """Retrain as the order on standard input says."""
     order = as_order(sys.stdin.read())
-    os.nice(NICE)
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(NICE)
     log = open_log(order.log)
     try:
         retrain(order, log)

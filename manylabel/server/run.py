@@ -2,10 +2,17 @@
 
 from collections.abc import Callable
 
+from manylabel.exceptions import MissingExtra
 from manylabel.server.log import open_log
 from manylabel.server.plan import Plan
-from manylabel.server.worker import serve
 from manylabel.server.workers import supervise
+
+try:
+    from manylabel.server.worker import serve
+except ModuleNotFoundError as error:
+    if error.name is not None and error.name.startswith("manylabel"):
+        raise
+    raise MissingExtra("The service", error.name or "fastapi", "serve") from error
 
 
 def run(plan: Plan, tell: Callable[[str], None]) -> None:

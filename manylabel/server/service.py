@@ -69,6 +69,7 @@ class Service:
         )
         self._parts = Parts(log, Store(models), writer, memory, settings)
         self._replicas: dict[str, Replica] = {}
+        self._troubles: dict[str, str] = {}  # of folders that cannot be taken over
         self._lock = Lock()
         self._is_stopped = Flag()
         self._threads = [
@@ -114,28 +115,35 @@ class Service:
             for name in self._parts.store.names():
                 try:
                     self._take_over(name)
+                    self._troubles.pop(name, None)
                 except ManylabelError as error:
-                    logger.warning("model %s: %s", name, error)
+                    if self._troubles.get(name) != str(error):
+                        logger.warning("model %s: %s", name, error)
+                    self._troubles[name] = str(error)
+                # What the log knows is served even if the folder is damaged now.
+                if name not in self._replicas:
+                    self._follow(name)
 
     def _take_over(self, name: str) -> None:
-        """Log what a folder holds if it is new, and follow the model."""
-        store, log = self._parts.store, self._parts.log
-        version, seen = store.look(name), store.seen(name)
-        if version is not None and version != seen:
-            version = store.adopt(name)
-            history = read_history(log, name)
-            if version not in history.versions:
-                self._append(_found(name, version, store))
-            # The first is served at once, and so is what the user put in its place.
-            if version != history.version and (seen or not history.version):
-                # Another process that sees the same change has the same key.
-                key = f"{FOLDER} {version} after {history.last}"
-                body = {"version": version, "who": FOLDER}
-                self._append(Draft(name, ACTIVATE, body, key))
-            store.note_seen(name, version)
-        if name not in self._replicas:
+        """Log what a folder holds if it is new."""
+        store, seen = self._parts.store, self._parts.store.seen(name)
+        if store.look(name) == seen:
+            return
+        version, history = store.adopt(name), read_history(self._parts.log, name)
+        if version not in history.versions:
+            self._append(_found(name, version, store))
+        # The first is served at once, and so is what the user put in its place.
+        if version != history.version and (seen or not history.version):
+            # Another process that sees the same change has the same key.
+            key = f"{FOLDER} {version} after {history.last}"
+            body = {"version": version, "who": FOLDER}
+            self._append(Draft(name, ACTIVATE, body, key))
+        store.note_seen(name, version)
+
+    def _follow(self, name: str) -> None:
+        if read_history(self._parts.log, name).version:
             replica = Replica(name, self._parts)
-            replica.notice(log.last())
+            replica.notice(self._parts.log.last())
             replica.start()
             self._replicas[name] = replica
 
@@ -146,15 +154,18 @@ class Service:
 
     def _watch_log(self) -> None:
         """Tell the models when the log has grown."""
-        last = 0
+        last, trouble = 0, ""  # what is wrong is said once
         while not self._is_stopped.is_set():
             try:
                 if self._parts.log.wait(last, PATIENCE):
                     last = self._parts.log.last()
                     for replica in list(self._replicas.values()):
                         replica.notice(last)
+                trouble = ""
             except ManylabelError as error:
-                logger.warning("the log cannot be followed: %s", error)
+                if str(error) != trouble:
+                    logger.warning("the log cannot be followed: %s", error)
+                trouble = str(error)
                 self._is_stopped.wait(PATIENCE)
 
     def _watch_folders(self) -> None:

@@ -123,7 +123,7 @@ class SqliteLog:
             rows = connection.execute(
                 f"{query} ORDER BY sequence LIMIT ?", [*given, limit]
             )
-            return list(map(events.read_event, rows))
+            return events.read_events(rows)
 
     def restore(self, found: Sequence[Event]) -> None:
         """Write events of another log as they are; they must follow what is here."""
@@ -291,4 +291,4 @@ def _find(
 ) -> Event | None:
     query = f"SELECT {COLUMNS} FROM events WHERE model = ? AND kind = ? AND key = ?"
     row = connection.execute(query, [model, kind, key]).fetchone()
-    return row and events.read_event(row)
+    return events.read_events([row])[0] if row else None

@@ -64,12 +64,9 @@ class Store:
             name for name in found if (self.models / name / MANIFEST).is_file()
         )
 
-    def look(self, name: str) -> str | None:
-        """Return which version the user's folder holds, None if there is none."""
-        try:
-            return read_version(self.models / name)
-        except ArchiveError:
-            return None
+    def look(self, name: str) -> str:
+        """Return which version the user's folder holds, or raise ArchiveError."""
+        return read_version(self.models / name)
 
     def adopt(self, name: str) -> str:
         """Copy the user's folder to the versions; return the version."""

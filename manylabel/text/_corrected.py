@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from copy import deepcopy
 from itertools import pairwise
 from numbers import Integral
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,30 +22,15 @@ from manylabel.persistence.records import Values
 from manylabel.propensity import Propensity
 from manylabel.sharing import Shared, reading
 from manylabel.text._corrections import Learnt, Recent, begin, make_room
-from manylabel.text._items import check_count, check_names
+from manylabel.text._items import check_names
+from manylabel.text._mentions import check_apart, check_flags, check_lists
+from manylabel.text._moved import Moved, decide, find_given
 from manylabel.text._odds import ScoreMap, read_odds
 from manylabel.text._open_rows import Items, read_items
 from manylabel.text._tagger import Tagged, Tagger
 
 N_LISTED = 16  # labels of the tagger that corrections are learnt beside
-CLEARLY = 1.0  # nats that change what a tagger decided by a rule of its own
 LEAST_BITS, MOST_BITS = 10, 30
-
-
-class Moved(NamedTuple):
-    """Candidates of rows end to end: how far each is moved, and its score then."""
-
-    rows: Ints
-    labels: Ints
-    scores: Floats
-    odds: Floats
-    ranks: Floats
-    moves: Floats
-
-    def keep(self, kept: Array) -> "Moved":
-        """Return some of the candidates."""
-        columns: Any = (each[kept] for each in self)
-        return Moved(*columns)
 
 
 class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
@@ -102,6 +87,8 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     learnt_: Learnt
     recent_: Recent
     _columns: dict[str, int] | None = None  # of names; replaced, not written to
+    _map: tuple[Any, ScoreMap] | None = None  # of a learner's scores
+    _law: Floats | None = None  # the propensities, made when they are needed
 
     def __init__(self, tagger: Tagger, *, n_bits: int = 22) -> None:
         self.tagger = tagger
@@ -154,12 +141,12 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         taken = read_items(self.tagger.vectorizer_, items)
         n_rows = taken.X.shape[0]
-        yes = _check_lists(accepted, "accepted", n_rows)
-        no = _check_lists(
+        yes = check_lists(accepted, "accepted", n_rows)
+        no = check_lists(
             [()] * n_rows if rejected is None else rejected, "rejected", n_rows
         )
-        _check_apart(yes, no)
-        closed = _check_flags(complete, n_rows)
+        check_apart(yes, no)
+        closed = check_flags(complete, n_rows)
         lists, _ = self._list(taken.X, N_LISTED)
         with self._learning() as learner:
             mentions = learner._mention(yes, no, closed)
@@ -283,7 +270,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         best = learner.predict_topk(X, depth)
         order = best_first(best)
         labels, scores = best.indices[order].astype(np.int64), best.data[order]
-        ranks = ScoreMap.of(learner).to_odds(scores)
+        ranks = self._score_map().to_odds(scores)
         odds = read_odds(learner, scores, labels, ranks)
         indptr = best.indptr.astype(np.int64)
         last = np.minimum(indptr[:-1] + N_LISTED, indptr[1:]) - 1
@@ -332,7 +319,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "recent_"):
             self.learnt_, self.recent_ = begin()
         n_known, n_rows = len(self.tagger.label_names_), len(mentions.complete)
-        threshold = float(ScoreMap.of(self.tagger.learner_).to_odds(np.zeros(1))[0])
+        threshold = float(self._score_map().to_odds(np.zeros(1))[0])
         settings = learning.Settings(n_known, threshold, self._chances())
         most = _longest(lists.indptr) + _longest(mentions.indptr)
         scratch = (
@@ -353,9 +340,10 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     def _chances(self) -> Floats:
         """Return how probable it is that a true label is mentioned."""
         n_labels = len(self.tagger.label_names_) + len(self._new_names())
-        if not self.tagger.n_rows_:  # nothing was counted
-            return np.zeros(n_labels)
-        return self.tagger.propensities(Propensity(), n_labels)
+        if self._law is None or len(self._law) != n_labels:
+            law = self.tagger.propensities(Propensity(), n_labels)
+            self._law = law if self.tagger.n_rows_ else 0 * law  # nothing was counted
+        return self._law
 
     def _move(self, taken: Items, depth: int, is_kept: Bools | None = None) -> Moved:
         """Return the candidates of items, moved by corrections."""
@@ -377,7 +365,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         )
         rows = np.repeat(np.arange(n_rows), np.diff(out.indptr))
         labels, sources, odds, ranks, moves = (each[:n] for each in out[1:])
-        found = ScoreMap.of(self.tagger.learner_).to_scores(ranks + moves)
+        found = self._score_map().to_scores(ranks + moves)
         is_still = moves == 0
         found[is_still] = scores[sources[is_still]]
         return Moved(rows, labels, found, odds, ranks, moves)
@@ -387,12 +375,12 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         given = sp.csr_array(self.tagger.learner_.predict(taken.X))
         n_labels = given.shape[1]
         found = self._move(taken, _longest(given.indptr) + N_LISTED)
-        is_given = _are_among(found, given)
+        is_given = find_given(found, given)
         if np.count_nonzero(is_given) < given.nnz:  # a rule that is not by rank
             found = self._move(taken, n_labels)
-            is_given = _are_among(found, given)
-        threshold = float(ScoreMap.of(self.tagger.learner_).to_odds(np.zeros(1))[0])
-        return found.keep(_decide(found, is_given, threshold, taken.X.shape[0]))
+            is_given = find_given(found, given)
+        threshold = float(self._score_map().to_odds(np.zeros(1))[0])
+        return found.keep(decide(found, is_given, threshold, taken.X.shape[0]))
 
     def _choose_labels(
         self, allow: Iterable[str] | None, deny: Iterable[str] | None
@@ -412,6 +400,13 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
                     )
                 is_kept[columns[name]] = kept
         return is_kept, int(np.count_nonzero(~is_kept))
+
+    def _score_map(self) -> ScoreMap:
+        """Return the map of the tagger's scores, which may have got thresholds."""
+        learner = self.tagger.learner_
+        if self._map is None or self._map[0] is not learner:
+            self._map = learner, ScoreMap.of(learner)
+        return self._map[1]
 
     def _known_columns(self) -> dict[str, int]:
         if self._columns is None:
@@ -451,60 +446,3 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
 
 def _longest(indptr: Array) -> int:
     return int(np.diff(indptr).max(initial=0))
-
-
-def _are_among(found: Moved, given: CSR) -> Bools:
-    """Return which candidates the tagger gives."""
-    known = found.labels < given.shape[1]
-    is_given = np.zeros(len(known), np.bool_)
-    pairs = given[found.rows[known], found.labels[known]]
-    is_given[known] = np.asarray(pairs).ravel() > 0
-    return is_given
-
-
-def _decide(found: Moved, is_given: Bools, threshold: float, n_rows: int) -> Bools:
-    """Return which candidates are given, where corrections moved some.
-
-    A row is parted by the learner's threshold, or where the labels that it was given
-    end. A label that is moved across is given, or no more. Where the tagger has a rule
-    of its own for a label, it must be moved clearly.
-    """
-    low, high = np.full(n_rows, np.inf), np.full(n_rows, -np.inf)
-    np.minimum.at(low, found.rows[is_given], found.ranks[is_given])
-    others = ~is_given & (found.moves == 0)
-    np.maximum.at(high, found.rows[others], found.ranks[others])
-    bounds = np.where(high < low, np.clip(threshold, high, low), threshold)
-    bound, after = bounds[found.rows], found.ranks + found.moves
-    was_above = found.ranks >= bound
-    clear = np.abs(found.moves) >= CLEARLY
-    near = np.clip(bound, threshold - CLEARLY, threshold + CLEARLY)
-    raised = np.where(clear, after > near, (after > bound) & ~was_above)
-    lowered = np.where(clear, after <= near, (after <= bound) & was_above)
-    return (is_given & ~((found.moves < 0) & lowered)) | ((found.moves > 0) & raised)
-
-
-def _check_lists(names: Any, argument: str, n_rows: int) -> list[list[str]]:
-    rows = check_names(names, argument)
-    check_count(len(rows), n_rows, argument)
-    return rows
-
-
-def _check_apart(yes: list[list[str]], no: list[list[str]]) -> None:
-    for row, (accepted, rejected) in enumerate(zip(yes, no, strict=True)):
-        if both := set(accepted) & set(rejected):
-            raise ValueError(
-                "accepted and rejected must not share a label. "
-                f"Got {min(both)!r:.60} at row {row}."
-            )
-
-
-def _check_flags(complete: Iterable[bool] | None, n_rows: int) -> Array:
-    """Return one flag for each row."""
-    if complete is None:
-        return np.zeros(n_rows, np.uint8)
-    flags = list(complete)
-    for row, flag in enumerate(flags):
-        if not isinstance(flag, (bool, np.bool_)):
-            raise TypeError(f"complete must hold bools. Got {flag!r:.40} at row {row}.")
-    check_count(len(flags), n_rows, "complete")
-    return np.array(flags, np.uint8)

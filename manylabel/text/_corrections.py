@@ -19,6 +19,7 @@ from manylabel.persistence.records import (
 FEWEST_SLOTS = 1 << 10
 RECENT_SLOTS = 1 << 17  # 2 MB, which are copied to publish what was learnt
 N_RINGS = 1 << 16
+FILTER_BYTES = 1 << 19
 LARGEST = 1e15  # of a weight: sums of products with features stay finite
 Bounded = Within(-LARGEST, LARGEST)
 
@@ -40,9 +41,9 @@ class Learnt(NamedTuple):
 class Recent(NamedTuple):
     """Pairs that were learnt since, which count in place of older ones, and the rest.
 
-    A ring has the labels that were last accepted with a feature, ``known`` whether a
-    pair with the feature was ever learnt. ``counters`` has the corrections and the
-    pairs, ``losses`` what each weight of the corrections has cost of late, ``scales``
+    A ring has the labels that were last accepted with a feature. A pair that is not in
+    the ``filter`` was never learnt. ``counters`` has the corrections and the pairs,
+    ``losses`` what each weight of the corrections has cost of late, ``scales``
     how the tagger's log odds are rescaled meanwhile, ``mentions`` the labels that were
     mentioned, and the probable ones that were not.
     """
@@ -50,7 +51,7 @@ class Recent(NamedTuple):
     keys: Annotated[Array, Field("uint64", "n_recent")]
     blocks: Annotated[Array, Field("float32", "n_recent, 2", Bounded)]
     rings: Annotated[Array, Field("int32", "n_rings, 4", Columns("n_labels", -1))]
-    known: Annotated[Array, Field("uint8", "n_rings", Within(0, 1))]
+    filter: Annotated[Array, Field("uint8", "n_bytes")]
     counters: Annotated[Array, Field("int64", "2", Within(0, MOST_COUNTED))]
     losses: Annotated[Floats, Field("float64", "4", Finite(least=0))]
     scales: Annotated[Floats, Field("float64", "4, 4", Bounded)]
@@ -59,8 +60,10 @@ class Recent(NamedTuple):
     def check(self, sizes: Sizes) -> None:
         """Raise ValueError if the arrays are no table, or no rings."""
         _check_table("recent_", self.keys, self.blocks)
-        if len(self.rings) != N_RINGS:
-            raise ValueError(f"recent_.rings must be {N_RINGS}.")
+        if (len(self.rings), len(self.filter)) != (N_RINGS, FILTER_BYTES):
+            raise ValueError(
+                f"recent_ must have {N_RINGS} rings and {FILTER_BYTES} bytes of filter."
+            )
         if self.counters[memory.N_RECENT] != np.count_nonzero(self.keys):
             raise ValueError("recent_.counters must count the keys.")
 
@@ -72,7 +75,7 @@ def begin() -> tuple[Learnt, Recent]:
         np.zeros(RECENT_SLOTS, np.uint64),
         _zeros(RECENT_SLOTS),
         np.full((N_RINGS, 4), -1, np.int32),
-        np.zeros(N_RINGS, np.uint8),
+        np.zeros(FILTER_BYTES, np.uint8),
         np.zeros(2, np.int64),
         np.zeros(len(memory.WEIGHTS)),
         np.tile([1.0, 0.0, 0.0, 0.0], (len(memory.WEIGHTS), 1)),

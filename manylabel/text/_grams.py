@@ -225,6 +225,12 @@ class Growing:
 
 def count(indptr: Ints, numbers: Array, n_columns: int) -> CSR:
     """Return how often each number is in each row; those below 0 are left out."""
+    counts = count_parts(indptr, numbers)
+    return sp.csr_array(counts, shape=(len(indptr) - 1, n_columns))
+
+
+def count_parts(indptr: Ints, numbers: Array) -> tuple[Singles, Array, Array]:
+    """Return data, indices and indptr of ``count``."""
     x_indptr = np.empty(len(indptr), np.int64)
     x_indices = np.empty(len(numbers), np.int32)
     x_data = np.empty(len(numbers), np.float32)
@@ -232,8 +238,7 @@ def count(indptr: Ints, numbers: Array, n_columns: int) -> CSR:
     if n <= np.iinfo(np.int32).max:  # SciPy takes the wider type for both
         x_indptr = x_indptr.astype(np.int32)
     # Copies, since the rest of the arrays is not needed.
-    parts = x_data[:n].copy(), x_indices[:n].copy(), x_indptr
-    return sp.csr_array(parts, shape=(len(indptr) - 1, n_columns))
+    return x_data[:n].copy(), x_indices[:n].copy(), x_indptr
 
 
 def renumber(rows: CSR, column: Array, n_columns: int) -> CSR:

@@ -7,9 +7,9 @@ import scipy.sparse as sp
 
 from manylabel._kernels.corrections.candidates import Rows
 from manylabel._kernels.text import vocabulary, words
-from manylabel._typing import CSR
+from manylabel._typing import CSR, Array, Ints, Singles
 from manylabel.data import Dataset
-from manylabel.text._grams import count, iter_grams
+from manylabel.text._grams import count_parts, iter_grams
 from manylabel.text._items import vectorize
 from manylabel.text._vectorizer import TextVectorizer
 
@@ -31,24 +31,23 @@ def read_items(vectorizer: Any, items: Any) -> Items:
     """
     if not isinstance(vectorizer, TextVectorizer) or vectorizer.n_features is not None:
         X = vectorize(vectorizer, items, "transform")
-        return Items(X, _rows(X))
-    counts = _count(vectorizer, items.texts if isinstance(items, Dataset) else items)
-    n_known = vectorizer.n_features_out_
-    is_known = counts.indices < n_known
-    indptr = np.concatenate([[0], np.cumsum(is_known)])[counts.indptr]
-    known = (counts.data[is_known], counts.indices[is_known], indptr)
-    X = vectorizer._weigh([sp.csr_array(known, shape=(counts.shape[0], n_known))])
-    idf = vectorizer.idf_
-    weights = np.full(counts.nnz, idf.max(), np.float32)
-    weights[is_known] = idf[counts.indices[is_known]]
-    data = np.empty(counts.nnz, np.float32)
-    vocabulary.weigh(counts.indptr, counts.data, weights, data)
-    parts = (data, counts.indices, counts.indptr)
-    return Items(X, _rows(sp.csr_array(parts, shape=counts.shape)))
+        return Items(X, _rows(X.data, X.indices, X.indptr))
+    texts = items.texts if isinstance(items, Dataset) else items
+    counts, columns, indptr = _count(vectorizer, texts)
+    idf, n_known = vectorizer.idf_, vectorizer.n_features_out_
+    is_known = columns < n_known
+    known = columns[is_known]
+    weights = np.full(len(columns), idf.max(), np.float32)
+    weights[is_known] = idf[known]
+    starts = np.concatenate([[0], np.cumsum(is_known)])[indptr]
+    values = _weigh(starts, counts[is_known], weights[is_known])
+    parts = (values, known, starts.astype(columns.dtype, copy=False))
+    X = sp.csr_array(parts, shape=(len(indptr) - 1, n_known))
+    return Items(X, _rows(_weigh(indptr, counts, weights), columns, indptr))
 
 
-def _count(vectorizer: TextVectorizer, texts: Any) -> CSR:
-    """Return how often each known run and each other word is in each text."""
+def _count(vectorizer: TextVectorizer, texts: Any) -> tuple[Singles, Array, Ints]:
+    """Return how often each known run and each other word is in each text, as CSR."""
     if texts is None:
         raise ValueError(
             "items must have texts, not features, as the model was fitted on."
@@ -59,10 +58,21 @@ def _count(vectorizer: TextVectorizer, texts: Any) -> CSR:
         spare = n_known + (grams.hashes % np.uint64(N_SPARE)).astype(np.int32)
         is_new = (columns < 0) & (grams.hashes >> words.REST == 0)
         columns = np.where(is_new, spare, columns).astype(np.int32)
-        parts.append(count(grams.indptr, columns, n_known + N_SPARE))
-    return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
+        parts.append(count_parts(grams.indptr, columns))
+    counts, found, starts = zip(*parts, strict=True)
+    n_before = np.cumsum([0, *map(len, counts)])
+    moved = [each[1:] + n for each, n in zip(starts, n_before[:-1], strict=True)]
+    indptr = np.concatenate([[0], *moved])
+    return np.concatenate(counts), np.concatenate(found), indptr
 
 
-def _rows(X: CSR) -> Rows:
-    data = np.ascontiguousarray(X.data, np.float32)
-    return Rows(X.indptr, X.indices, data, data.view(np.uint32))
+def _weigh(indptr: Array, counts: Singles, weights: Singles) -> Singles:
+    out = np.empty(len(counts), np.float32)
+    vocabulary.weigh(indptr.astype(np.int32), counts, weights, out)
+    return out
+
+
+def _rows(data: Array, indices: Array, indptr: Array) -> Rows:
+    values = np.ascontiguousarray(data, np.float32)
+    starts, columns = indptr.astype(np.int64), indices.astype(np.int32, copy=False)
+    return Rows(starts, columns, values, values.view(np.uint32))

@@ -14,7 +14,7 @@ from manylabel._kernels.corrections.memory import find_ring, read_weight
 from manylabel._kernels.label_tree.pairs import mixed
 from manylabel._kernels.topk import best_positions
 
-MOST_FEATURES = 48  # of a row, the heaviest: the others are left out
+MOST_FEATURES = 32  # of a row, the heaviest: the others are left out
 N_RINGED = 8  # of them, whose rings are read and written
 MOST_CHAINED = 8  # rings of a row itself, for labels accepted with it
 RING = 4  # labels of a ring
@@ -164,19 +164,10 @@ def _add_ring(ring, lists, i, n_known, candidates, n):
 @inner
 def move_candidates(row, n_features, print_, learnt, recent, candidates, n):
     """Write what corrections add to the log odds of each candidate."""
-    n_learnt = 0
-    for j in range(n_features):  # most features were never learnt, with any label
-        if recent.known[find_ring(row.features[j], recent)]:
-            row.order[n_learnt] = j
-            n_learnt += 1
-    is_known = recent.known[find_ring(print_, recent)]
     for t in range(n):
         label, total = candidates.labels[t], 0.0
-        for q in range(n_learnt):
-            j = row.order[q]
+        for j in range(n_features):
             weight = read_weight(label, row.features[j], learnt, recent)
             total += np.float64(row.x[j]) * np.float64(weight)
         candidates.words[t] = total
-        candidates.whole[t] = 0.0
-        if is_known:
-            candidates.whole[t] = read_weight(label, print_, learnt, recent)
+        candidates.whole[t] = read_weight(label, print_, learnt, recent)

@@ -36,8 +36,8 @@ from manylabel._kernels.corrections.memory import (
 )
 from manylabel._kernels.label_tree.incremental import log_sigmoid
 
-STEP = np.float32(0.5)  # of AdaGrad
-LEAST_SLOPE = 0.02  # of a label, below which it is not learnt
+STEP = np.float32(1.0)  # of AdaGrad
+LEAST_SLOPE = 0.05  # of a label, below which it is not learnt
 DECAY = 0.998  # of the losses, by row
 CLEAR = 2.0  # nats beyond the threshold of a label that was accepted or rejected
 RESCALE = 0.1  # step of AdaGrad by which the other learner's log odds are rescaled

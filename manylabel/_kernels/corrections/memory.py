@@ -34,7 +34,7 @@ class Recent(NamedTuple):
     keys: Any
     blocks: Any
     rings: Any  # (n_rings, labels of a ring) int32, the latest first, -1 for none
-    known: Any  # (n_rings,) uint8, whether a feature of the ring was learnt
+    filter: Any  # (n_bytes,) uint8, a Bloom filter of the pairs: most are in none
     counters: Any  # (2,) int64
     losses: Any  # (n_weights,) decayed sums
     scales: Any  # (n_weights, 4) slope and offset, and their squared gradients
@@ -45,6 +45,9 @@ class Recent(NamedTuple):
 def read_weight(label, feature, learnt, recent):
     """Return the weight of a pair, 0 if there is none."""
     key = key_of(label, feature)
+    byte, bit = _find_bit(key, recent)
+    if recent.filter[byte] & bit == 0:
+        return np.float32(0)
     at = probe(recent.keys, key)
     if recent.keys[at] == key:
         return recent.blocks[at, 0]
@@ -62,8 +65,16 @@ def open_pair(label, feature, learnt, recent):
         recent.blocks[at, 0] = learnt.blocks[source, 0]
         recent.blocks[at, 1] = learnt.blocks[source, 1]
         recent.counters[N_RECENT] += 1
-        recent.known[find_ring(feature, recent)] = 1
+        byte, bit = _find_bit(key, recent)
+        recent.filter[byte] |= bit
     return at
+
+
+@inner
+def _find_bit(key, recent):
+    """Return the byte and the bit of a key in the filter."""
+    place = np.int64(key >> np.uint64(32)) & (8 * recent.filter.shape[0] - 1)
+    return place >> 3, np.uint8(1 << (place & 7))
 
 
 @inner
@@ -80,7 +91,7 @@ def step_pair(label, feature, slope, step, learnt, recent):
 @inner
 def find_ring(feature, recent):
     """Return the ring of a feature; few others share it."""
-    return np.int64(mixed(np.uint64(feature + 1)) & np.uint64(len(recent.known) - 1))
+    return np.int64(mixed(np.uint64(feature + 1)) & np.uint64(len(recent.rings) - 1))
 
 
 @inner

@@ -184,8 +184,11 @@ def test_tokens_are_added_listed_and_removed(models, capsys):
 
 def test_bad_tokens_are_refused_in_one_sentence(models, capsys):
     place = ("--models", models)
-    assert "ACTION must be one of" in refused(capsys, "token", "nix", *place)
-    assert "NAME must be given" in refused(capsys, "token", "add", *place)
+    assert "No such command 'nix'" in refused(capsys, "token", "nix")
+    assert "Missing argument 'NAME'" in refused(capsys, "token", "add", *place)
+    nowhere = ("--models", models / "nix")
+    said = refused(capsys, "token", "list", *nowhere)
+    assert "--models must be a folder" in said
     said = refused(capsys, "token", "add", "ann", "--scope", "write", *place)
     assert "scope must be one of read, feedback, admin" in said
 
@@ -223,3 +226,15 @@ def read_event(stream):
     while not (line := stream.readline()).startswith(b"data: "):
         assert line
     return json.loads(line.removeprefix(b"data: "))
+
+
+def test_a_missing_extra_is_named(models):
+    code = (
+        "import sys; sys.modules['uvicorn'] = None\n"
+        "from manylabel.cli.main import run\n"
+        f"run(['serve', {str(models)!r}])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert told.returncode == 2
+    expected = "error: The service needs uvicorn: pip install 'manylabel[serve]'.\n"
+    assert told.stderr == expected

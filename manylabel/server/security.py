@@ -238,7 +238,7 @@ class Guard:
                 "localhost or a loopback address."
             )
         origin = headers.get("origin", "")
-        if origin and urlsplit(origin).netloc != host:
+        if origin and origin.partition("://")[2] != host:
             raise ForeignHost("The request must not come from a page of another site.")
 
 

@@ -14,7 +14,7 @@ from manylabel.persistence.folder import OURS
 from manylabel.server.errors import BadItem
 from manylabel.text import Tagger
 
-NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 MOST_FILES = 16
 
 
@@ -32,7 +32,7 @@ def install(archive: Path, models: Path, name: str, who: str) -> None:
     who : str
         Who sent it, kept with the model.
     """
-    if not NAME.match(name):
+    if not NAME.fullmatch(name):
         raise BadItem(f"The name must be letters, digits, - and _. Got {name!r:.80}.")
     folder = archive.with_name("unpacked")
     folder.mkdir()
@@ -65,9 +65,11 @@ def _write(members: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> N
     # archive can name no other place, whatever it holds.
     name = member.name.rpartition("/")[2]
     content = members.extractfile(member) if member.isreg() else None
-    if content is None or not OURS.fullmatch(name) or name.startswith("."):
+    is_new = OURS.fullmatch(name) and not (folder / name).exists()
+    if content is None or not is_new or name.startswith("."):
         raise BadItem(
-            f"The archive must hold a model folder's files. Got {member.name!r:.80}."
+            "The archive must hold a model folder's files, each once. "
+            f"Got {member.name!r:.80}."
         )
     with content, (folder / name).open("xb") as file:
         shutil.copyfileobj(content, file)

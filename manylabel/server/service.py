@@ -19,7 +19,7 @@ from manylabel.server.store import SEQUENCE, Store
 from manylabel.server.writer import GroupWriter
 from manylabel.text import Corrected
 
-PATIENCE = 1.0  # seconds between looks at whether to stop
+PATIENCE = 0.25  # seconds between looks at whether to stop
 FOLDER = "folder"  # who logs what was found in a folder
 logger = logging.getLogger(__name__)
 

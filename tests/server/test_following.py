@@ -117,6 +117,20 @@ def test_however_feedback_is_cut_the_bits_are_the_same(kind, request, bodies, cu
     assert bits(make(tagger).freeze()) == before, "the tagger itself was changed"
 
 
+@pytest.mark.parametrize("kind", ["online", "batch"])
+def test_new_labels_have_their_columns_in_the_order_in_which_they_come(kind, request):
+    tagger = request.getfixturevalue(f"{kind}_tagger")
+    make = OnlineFollower if kind == "online" else CorrectedFollower
+    names = ["new-z", "new-b", "is-hot", "new-a"]
+    given = as_feedbacks([body("hot a", [name], complete=True) for name in names])
+    whole, parts = make(tagger), make(tagger)
+    whole.learn(given)
+    for each in given:
+        parts.learn([each])
+    assert bits(parts.freeze()) == bits(whole.freeze())
+    assert whole.freeze().label_names[-3:].tolist() == ["new-z", "new-b", "new-a"]
+
+
 @anything
 @given(bodies=feedbacks, data=st.data())
 @pytest.mark.parametrize("kind", ["online", "batch"])

@@ -2,21 +2,18 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-import scipy.sparse as sp
+import numpy as np
 
-from manylabel._typing import CSR, Array
-from manylabel.data.dataset import best_first
+from manylabel._typing import Array
 from manylabel.server.errors import BadItem
 from manylabel.server.items import Item, as_rows
 from manylabel.text import Corrected, Reason, TagExplanation, Tagger, leave_out
 
 DEPTH = 5  # labels that are judged by rank
 DEEPEST = 1000  # labels among which allowed ones are looked for, where labels are many
-DENSE = 1 << 23  # scores that are ranked at once, where labels are few
 Tagged = list[tuple[str, float]]
 
 
@@ -76,23 +73,20 @@ class OnlineModel:
 
     def tag_many(self, items: Sequence[Item], wish: Wish) -> list[Tagged]:
         """Return the best labels of each item, of those that are allowed."""
-        X = self.tagger.transform(as_rows(self.tagger, items))
-        allowed = None if wish.allow is None else set(wish.allow)
-        denied = set(wish.deny or ())
-        if wish.proba:
-            scores = sp.csr_array(self._probabilities(X))
-        else:
-            depth = self._depth(X) if allowed is not None else wish.k + len(denied)
-            scores = self.tagger.learner_.predict_topk(X, depth)
-        return [_choose(row, allowed, denied)[: wish.k] for row in self._name(scores)]
+        rows = as_rows(self.tagger, items)
+        allow, deny = (_known(each, self._names) for each in (wish.allow, wish.deny))
+        if allow == []:
+            return [[] for _ in items]
+        if wish.proba and getattr(self.tagger.learner_, "calibrate", None) is None:
+            found = self._name_probabilities(rows)
+            return [_choose(row, allow, deny)[: wish.k] for row in found]
+        return self.tagger.tag_many(rows, wish.k, allow, deny, wish.proba)
 
     def judge(self, item: Item) -> Verdict:
         """Return what the model says of an item before it learns it."""
-        X = self.tagger.transform(as_rows(self.tagger, [item]))
-        (best,) = self._name(self.tagger.learner_.predict_topk(X, DEPTH))
-        given = sp.csr_array(self.tagger.learner_.predict(X)).indices
-        names = self.tagger.label_names_[given].tolist()
-        return Verdict([name for name, _ in best], names)
+        rows = as_rows(self.tagger, [item])
+        (best,), (given,) = self.tagger.tag_many(rows, DEPTH), self.tagger.predict(rows)
+        return Verdict([name for name, _ in best], given)
 
     def explain(
         self, item: Item, labels: Sequence[str] | None, k: int
@@ -104,22 +98,22 @@ class OnlineModel:
         """Write the tagger to a model folder."""
         self.tagger.save(path)
 
-    def _name(self, scores: CSR) -> list[Tagged]:
-        order = best_first(scores)
-        names = self.tagger.label_names_[scores.indices[order]].tolist()
-        pairs = list(zip(names, scores.data[order].tolist(), strict=True))
-        return [pairs[start:stop] for start, stop in pairwise(scores.indptr.tolist())]
+    @cached_property
+    def _names(self) -> set[str]:
+        return set(self.label_names)
 
-    def _depth(self, X: CSR) -> int:
-        n_labels = len(self.tagger.label_names_)
-        return n_labels if X.shape[0] * n_labels <= DENSE else DEEPEST
-
-    def _probabilities(self, X: CSR) -> Any:
+    def _name_probabilities(self, rows: Any) -> list[Tagged]:
+        """Return all labels by the learner's own probabilities, the best first."""
         learner = self.tagger.learner_
         if not hasattr(learner, "predict_proba"):
             kind = type(learner).__name__
             raise BadItem(f"proba must be false: {kind} has scores, no probabilities.")
-        return learner.predict_proba(X)
+        p = learner.predict_proba(self.tagger.transform(rows))
+        names = self.label_names.tolist()
+        return [
+            [(names[n], float(row[n])) for n in np.argsort(-row, kind="stable")]
+            for row in p
+        ]
 
 
 class CorrectedModel:
@@ -144,7 +138,7 @@ class CorrectedModel:
         rows = as_rows(self.tagger, items)
         if wish.allow is None and wish.deny is None:
             return self.corrected.tag_many(rows, wish.k, proba=wish.proba)
-        allow, deny = self._known(wish.allow), self._known(wish.deny)
+        allow, deny = (_known(each, self._names) for each in (wish.allow, wish.deny))
         if allow == []:
             return [[] for _ in items]
         return self.corrected.tag_many(
@@ -163,6 +157,9 @@ class CorrectedModel:
     ) -> TagExplanation:
         """Return why an item gets labels: the words of its text, with weights."""
         text = read_text(self.tagger, item)
+        for name in labels or ():
+            if name not in self._names:
+                raise BadItem(f"labels must be the model's. Got {name!r:.60}.")
         (best,) = self.corrected.tag_many([text], k if labels is None else DEEPEST)
         ranks = {name: place for place, (name, _) in enumerate(best, start=1)}
         return TagExplanation(self._reasons(text, list(labels or ranks), ranks))
@@ -180,7 +177,8 @@ class CorrectedModel:
         scores = [dict(row) for row in found]
         reasons = []
         for label in labels:
-            whole = scores[0][label]
+            # A label that came with feedback on other words has no score here.
+            whole = scores[0].get(label, 0.0)
             lost = [whole - each.get(label, whole) for each in scores[1:]]
             order = sorted(range(len(words)), key=lambda at: -abs(lost[at]))
             weights = [(words[at], lost[at]) for at in order]
@@ -188,10 +186,6 @@ class CorrectedModel:
                 Reason(label, whole, ranks.get(label, DEEPEST + 1), weights, {})
             )
         return reasons
-
-    def _known(self, names: Iterable[str] | None) -> list[str] | None:
-        """Return those of some names that are labels."""
-        return None if names is None else [n for n in names if n in self._names]
 
     @cached_property
     def _names(self) -> set[str]:
@@ -213,9 +207,16 @@ def _count(tagger: Tagger) -> dict[str, int]:
     return dict(zip(names, counts, strict=True))
 
 
-def _choose(row: Tagged, allowed: set[str] | None, denied: set[str]) -> Tagged:
+def _known(names: Iterable[str] | None, labels: set[str]) -> list[str] | None:
+    """Return those of some names that are labels."""
+    return None if names is None else [name for name in names if name in labels]
+
+
+def _choose(row: Tagged, allow: list[str] | None, deny: list[str] | None) -> Tagged:
+    kept = None if allow is None else set(allow)
+    denied = set(deny or ())
     return [
         (name, score)
         for name, score in row
-        if name not in denied and (allowed is None or name in allowed)
+        if name not in denied and (kept is None or name in kept)
     ]

@@ -160,6 +160,10 @@ def measure_wait(page, typed):
 def test_a_label_is_found_among_100000_without_lag(visit, many):
     page = visit(many.url)
     ask(page, "text 7")
+    page.wait_for_function(  # so many names are sorted a moment after the start
+        "() => fetch('v1/models/many/labels').then(it => it.json())"
+        ".then(it => it.labels.length)"
+    )
     page.evaluate(
         """() => {
             window.waits = [];

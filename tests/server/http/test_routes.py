@@ -136,6 +136,9 @@ def test_a_rollback_takes_out_what_came_later(http):
 
 
 def test_reasons_name_the_words(http):
+    answer = http.post(f"{MENU}/explain", json={"item": WINE, "labels": ["nonsense"]})
+    assert answer.status_code == 422
+    assert "labels must be the model's. Got 'nonsense'" in answer.json()["detail"]
     answer = http.post(f"{MENU}/explain", json={"item": WINE, "labels": ["drink"]})
     found = schemas.ExplainResponse.model_validate_json(answer.content)
     assert found.reasons[0].words[0].word == "wine"

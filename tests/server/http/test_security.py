@@ -165,7 +165,7 @@ def test_an_open_server_is_not_reached_by_other_names(models, running, host):
 
 def test_an_open_server_is_not_reached_from_other_pages(models, running):
     with running(models) as client:
-        for origin in ("http://evil.example", "null", "http://127.0.0.1:9"):
+        for origin in ("http://evil.example", "null", "http://127.0.0.1:9", "http://["):
             answer = client.get("/v1/models", headers={"Origin": origin})
             assert answer.status_code == 403
         ours = {"Origin": "http://127.0.0.1:8000", "Host": "127.0.0.1:8000"}

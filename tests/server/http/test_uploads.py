@@ -51,6 +51,7 @@ def test_an_uploaded_model_is_served(http, fitted, prefix):
         member("arrays-0000000000000000.safetensors", tarfile.LNKTYPE, "/etc/passwd"),
         member("manifest.json", tarfile.FIFOTYPE),
         member(".draft-manifest", size=1),
+        member("manifest.json", size=1),
     ],
     ids=lambda it: f"{it.name} {it.type!r}",
 )

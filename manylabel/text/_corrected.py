@@ -66,7 +66,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     -----
     However corrections are cut into calls, what is learnt has the same bits. Threads
     may correct and read one object at the same time (:mod:`manylabel.sharing`): to
-    publish a call's corrections, 3 MB are copied.
+    publish a call's corrections, 3.5 MB are copied.
 
     Examples
     --------
@@ -237,7 +237,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     def copy(self) -> Self:
         """Return another that learns by itself; what neither writes is shared.
 
-        It takes as long as to copy 3 MB, however much was learnt.
+        It takes as long as to copy 3.5 MB, however much was learnt.
         """
         other = object.__new__(type(self))
         other.__dict__ = self.__getstate__()

@@ -10,8 +10,8 @@ import manylabel as ml
 N_FEATURES = 5
 KNOWN, NEW = ["a", "b"], ["c", "d"]
 MARGIN, UNKNOWN, STEP, ROUGHNESS, LEAST, DECAY = 3.0, -4.0, 1.0, 0.03, 0.05, 0.998
-CLEAR, AHEAD, RESCALE = 2.0, 0.5, 0.1
-WEIGHTS = (0.0, 0.25, 0.5, 1.0)
+CLEAR, AHEAD, RESCALE, OFFSET_STEP = 2.0, 0.5, 0.1, 0.3
+WEIGHTS, PATIENCE = (0.0, 0.25, 0.5, 1.0), 5.0
 X = np.eye(N_FEATURES)[[0, 1, 2, 3, 4, 0, 1, 2]]
 TAGGER = ml.Tagger(ml.OneVsRest()).fit(X, [["a"], ["b"], ["a", "b"], []] * 2)
 
@@ -21,13 +21,20 @@ def sigmoid(z):
 
 
 class Reference:
-    """Dicts and loops; the weight of the corrections is 1."""
+    """Dicts and loops."""
 
     def __init__(self):
         self.weight, self.squares, self.whole = {}, {}, {}
         self.accepted = {}  # label -> features and rows that it was accepted with
         self.losses, self.mentions = np.zeros(4), np.ones(2)
         self.scales, self.slopes = np.tile([1.0, 0.0], (4, 1)), np.zeros((4, 2))
+        self.offsets = {}  # weight and label -> offset, sum of squared slopes
+
+    @property
+    def s(self):
+        """Return the weight of the corrections."""
+        doubts = self.losses + PATIENCE * (1 - np.array(WEIGHTS))
+        return WEIGHTS[3 - np.argmin(doubts[::-1])]
 
     def odds(self, x, mentioned=()):
         """Return the tagger's log odds of each candidate."""
@@ -47,10 +54,36 @@ class Reference:
         u = x / np.linalg.norm(x)
         moved = {}
         for label, odds in self.odds(x).items():
-            move = self.words(label, u) + self.whole.get((label, x.tobytes()), 0.0)
+            move = self.s * self.words(label, u)
+            move += self.whole.get((label, x.tobytes()), 0.0)
             if label in KNOWN or move > 0:
                 moved[label] = odds + move
         return moved
+
+    def judge(self, odds, words, likelihood, slope):
+        """Add up the losses of each weight, and rescale the tagger's log odds."""
+        for w, weight in enumerate(WEIGHTS):
+            a, b = self.scales[w]
+            offset = {label: self.offsets.get((w, label), (0.0, 0.0)) for label in odds}
+            z = {
+                label: a * odds[label] + b + offset[label][0] + weight * words[label]
+                for label in odds
+            }
+            for label in odds:
+                if abs(g := slope(label, z[label])) >= LEAST:
+                    total = offset[label][1] + g**2
+                    move = OFFSET_STEP * g / np.sqrt(total + ROUGHNESS)
+                    self.offsets[w, label] = (offset[label][0] - move, total)
+            loss = -sum(np.log(likelihood(label, z[label])) for label in odds)
+            self.losses[w] = DECAY * self.losses[w] + loss
+            slopes = np.array(
+                [
+                    sum(slope(label, z[label]) * odds[label] for label in odds),
+                    sum(slope(label, z[label]) for label in odds),
+                ]
+            )
+            self.slopes[w] += slopes**2
+            self.scales[w] -= RESCALE * slopes / np.sqrt(self.slopes[w] + 1)
 
     def learn(self, x, yes, no, complete):
         """Learn a row: judge the weights, step, then settle the row itself."""
@@ -77,19 +110,7 @@ class Reference:
             )
 
         words = {label: self.words(label, u) for label in odds}
-        for w, weight in enumerate(WEIGHTS):
-            a, b = self.scales[w]
-            z = {label: a * odds[label] + b + weight * words[label] for label in odds}
-            loss = -sum(np.log(likelihood(label, z[label])) for label in odds)
-            self.losses[w] = DECAY * self.losses[w] + loss
-            slopes = np.array(
-                [
-                    sum(slope(label, z[label]) * odds[label] for label in odds),
-                    sum(slope(label, z[label]) for label in odds),
-                ]
-            )
-            self.slopes[w] += slopes**2
-            self.scales[w] -= RESCALE * slopes / np.sqrt(self.slopes[w] + 1)
+        self.judge(odds, words, likelihood, slope)
         if not complete:
             self.mentions[0] += len(yes)
             others = set(KNOWN) - {*yes, *no}
@@ -104,9 +125,8 @@ class Reference:
                 move = -STEP * g * u[j] / np.sqrt(total + ROUGHNESS)
                 self.squares[label, j] = total
                 self.weight[label, j] = self.weight.get((label, j), 0.0) + move
-            now[label] = (
-                odds[label] + self.words(label, u) + self.whole.get((label, row), 0.0)
-            )
+            now[label] = odds[label] + self.s * self.words(label, u)
+            now[label] += self.whole.get((label, row), 0.0)
         for label in sorted(odds, key=lambda label: label in yes):
             wanted = now[label]
             if label in yes:
@@ -144,7 +164,7 @@ def test_corrections_are_learnt_as_the_formulas_say(stream, x):
         ]
         model.correct([row], *([side] for side in sides), [complete])
         reference.learn(np.array(row), *sides, complete)
-    assert model.weight_ == 1.0
+    assert model.weight_ == reference.s
     assert_allclose(model.recent_.losses, reference.losses, rtol=1e-3)
     for item in (x, stream[-1][0]):
         found = {name: MARGIN * score for name, score in model.tag(item, 4)}

@@ -15,6 +15,7 @@ import numpy as np
 from manylabel._kernels._jit import inner, kernel
 from manylabel._kernels.corrections.candidates import (
     ACCEPTED,
+    FIRST_PRINT,
     LISTED,
     MOST_CHAINED,
     N_RINGED,
@@ -32,6 +33,7 @@ from manylabel._kernels.corrections.memory import (
     find_ring,
     open_pair,
     put_first,
+    read_weight,
     step_pair,
 )
 from manylabel._kernels.label_tree.incremental import log_sigmoid
@@ -41,6 +43,8 @@ LEAST_SLOPE = 0.05  # of a label, below which it is not learnt
 DECAY = 0.998  # of the losses, by row
 CLEAR = 2.0  # nats beyond the threshold of a label that was accepted or rejected
 RESCALE = 0.1  # step of AdaGrad by which the other learner's log odds are rescaled
+OFFSET_STEP = np.float32(0.3)  # the same for the offsets of labels
+FIRST_OFFSET = FIRST_PRINT - WEIGHTS.shape[0]  # features that stand for offsets
 AHEAD = 0.5  # nats of an accepted label before the best that was not mentioned
 
 
@@ -72,12 +76,13 @@ def learn_rows(rows, lists, mentions, first, settings, learnt, recent, row, cand
             *(recent, candidates),
         )
         n = _mention(lists, mentions, i, settings.n_known, candidates, n)
-        has_room = recent.counters[N_RECENT] + n * (n_features + 1) <= n_slots // 4 * 3
+        n_pairs = n * (n_features + 1 + WEIGHTS.shape[0])
+        has_room = recent.counters[N_RECENT] + n_pairs <= n_slots // 4 * 3
         if has_room:
             move_candidates(row, n_features, print_, learnt, recent, candidates, n)
             complete = mentions.complete[i] != 0
             _set_chances(complete, settings.chance, recent.mentions, candidates, n)
-            _judge(recent, candidates, n)
+            _judge(learnt, recent, candidates, n)
             _learn_words(row, n_features, learnt, recent, candidates, n)
             _settle(complete, settings, print_, learnt, recent, candidates, n)
             _remember(row, n_features, print_, recent, candidates, n)
@@ -121,22 +126,32 @@ def _loss(kind, odds, chance):
 
 
 @inner
-def _judge(recent, candidates, n):
+def _judge(learnt, recent, candidates, n):
     """Add to the loss of each weight what the row costs, before it is learnt.
 
     The log odds of the other learner are rescaled on the way, for each weight by
-    itself: corrections count for what they know of the row, not for a habit of those
-    who correct.
+    itself, with an offset for each label: corrections count for what they know of the
+    row, not for a habit of those who correct.
     """
     for w in range(recent.losses.shape[0]):
         scale, total, by_slope, by_offset = recent.scales[w], 0.0, 0.0, 0.0
         for t in range(n):
-            kind, odds = candidates.kinds[t], candidates.odds[t]
-            p = candidates.chances[t]
-            moved = scale[0] * odds + scale[1] + WEIGHTS[w] * candidates.words[t]
-            total += _loss(kind, moved, p)
-            slope = _slope(kind, moved, p)
+            label, kind, odds = (
+                candidates.labels[t],
+                candidates.kinds[t],
+                candidates.odds[t],
+            )
+            offset = read_weight(label, FIRST_OFFSET + w, learnt, recent)
+            moved = scale[0] * odds + scale[1] + np.float64(offset)
+            moved += WEIGHTS[w] * candidates.words[t]
+            total += _loss(kind, moved, candidates.chances[t])
+            slope = _slope(kind, moved, candidates.chances[t])
             by_slope, by_offset = by_slope + slope * odds, by_offset + slope
+            if abs(slope) >= LEAST_SLOPE:
+                step_pair(
+                    *(label, FIRST_OFFSET + w, np.float32(slope)),
+                    *(OFFSET_STEP, learnt, recent),
+                )
         recent.losses[w] = DECAY * recent.losses[w] + total
         for each, slope in ((0, by_slope), (1, by_offset)):
             scale[2 + each] += slope * slope

@@ -155,7 +155,7 @@ def create_app(
 @asynccontextmanager
 async def _living(life: Life, metrics: Metrics) -> AsyncIterator[None]:
     """Load the models while the server already says that it lives."""
-    life.start()
+    await life.start()
     telling = asyncio.create_task(_share(metrics))
     try:
         yield

@@ -25,6 +25,8 @@ class Life:
     ----------
     service : Service
         The models.
+    is_patient : bool, default=False
+        Answer nothing before the models are loaded.
 
     Attributes
     ----------
@@ -38,17 +40,20 @@ class Life:
         Called if it could not.
     """
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, is_patient: bool = False) -> None:
         self.service = service
+        self.is_patient = is_patient
         self.is_ready = False
         self.is_stopping = False
         self.error: Exception | None = None
         self.give_up: Callable[[], None] = lambda: None
         self._thread = Thread(target=self._start, name="start", daemon=True)
 
-    def start(self) -> None:
-        """Begin to load the models."""
+    async def start(self) -> None:
+        """Begin to load the models; wait for them if that is how it is."""
         self._thread.start()
+        while self.is_patient and self._thread.is_alive() and not self.is_stopping:
+            await asyncio.sleep(LOOK)
 
     async def stop(self) -> None:
         """Write what waits, and end."""

@@ -31,6 +31,8 @@ class Plan:
         Which of them.
     counts : str or None, default=None
         The folder in which workers share their counts.
+    is_patient : bool, default=False
+        Take no requests before the models are loaded, because others take them.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class Plan:
     n_workers: int = 1
     worker: int = 0
     counts: str | None = None
+    is_patient: bool = False
 
     @property
     def folder(self) -> Path:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import FrameType
 
 from manylabel.server.plan import Plan
@@ -80,7 +81,10 @@ class Worker:
         )
         self.begin_at = now
         assert self.process.stdin is not None
-        self.process.stdin.write(self.plan.to_json(handle) + "\n")
+        # Only the first of all answers before it is ready: that it lives.
+        is_first = self.plan.worker == 0 and not self.n_deaths
+        plan = replace(self.plan, is_patient=not is_first)
+        self.process.stdin.write(plan.to_json(handle) + "\n")
         self.process.stdin.flush()
 
     def _mourn(self, now: float) -> None:

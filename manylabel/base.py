@@ -103,11 +103,10 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         def __getattr__(self, name: str) -> Any:
             """Say how to get probabilities, where there are none."""
             kind = type(self).__name__
-            if name == "predict_proba":
-                raise AttributeError(
-                    f"{kind} has no probabilities: fit {self._with_probabilities()}."
-                )
-            raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+            if name != "predict_proba":
+                raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+            way_out = self._with_probabilities()
+            raise AttributeError(f"{kind} has no probabilities: fit {way_out}.")
 
     def _with_probabilities(self) -> str:
         """Return what to fit for probabilities."""
@@ -128,8 +127,7 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         Returns
         -------
         float
-            The mean over rows, in [0, 1]. Other metrics are in
-            :data:`manylabel.scorers`.
+            The mean over rows. Other metrics are in :data:`manylabel.scorers`.
         """
         return mean_ndcg(Y, self.predict_topk(X, SCORED), SCORED, sample_weight)
 
@@ -247,8 +245,7 @@ class BatchClassifier(MultiLabelClassifier):
         Y : array or sparse array of shape (n_rows, n_labels)
             Labels, 0/1.
         sample_weight : array of shape (n_rows,) or None, default=None
-            How much each row counts: a row of weight 2 as two of them, one of weight 0
-            as if it were not there. Learners that cannot weigh rows refuse it.
+            How much each row counts. Learners that cannot weigh rows refuse it.
 
         Returns
         -------
@@ -327,10 +324,9 @@ class OnlineClassifier(Shared, MultiLabelClassifier):
 
     A subclass has ``_check_parameters``, ``_start(n_features, n_labels)``, which
     forgets everything, and ``_learn(X, Y)`` of checked rows, both of which keep
-    ``n_seen_``. However a stream is cut
-    into chunks, the learnt arrays have the same bits. Input is checked before anything
-    is learnt, so bad input leaves the learner as it was. Threads may teach and read one
-    learner at the same time (:mod:`manylabel.sharing`).
+    ``n_seen_``. However a stream is cut into chunks, the learnt arrays have the same
+    bits. Bad input leaves the learner as it was. Threads may teach and read one learner
+    at the same time (:mod:`manylabel.sharing`).
     """
 
     _written: tuple[str, ...] = ("state_",)

@@ -125,8 +125,8 @@ def fit(
     _check_learner(learner, quality, set_, tune, calibrate)
     _check_place(model)
     data = _read(DataFile(file, reading))
-    told = tell_law(propensity, data)
-    wish = Wish(learner, quality, set_, common | told, analyzer, tune, calibrate)
+    common |= tell_law(propensity, data)
+    wish = Wish(learner, quality, set_, common, analyzer, tune, calibrate)
     plan = make_plan(wish, data, None if time_limit is None else start + time_limit)
     if str(plan) and not json:
         note(f"note: {plan}.")
@@ -141,12 +141,11 @@ def fit(
     with fitting(what, plan.seconds):
         tagger.fit(data)
     tagger.annotate(source=str(file), date=date.today().isoformat())
-    seconds = time.perf_counter() - start
     figures |= {
         "rows": len(data),
         "features": tagger.n_features_,
         "labels": data.n_labels,
-        "seconds": round(seconds, 3),
+        "seconds": round(time.perf_counter() - start, 3),
     }
     if held is not None:
         figures |= {"judged by": len(held)} | _judge(tagger, held)

@@ -50,7 +50,7 @@ def _learners() -> dict[str, Any]:
     found = {
         name: small.get(name) or kind()
         for name, kind in kinds.items()
-        if isinstance(kind, type) and hasattr(kind, "get_params")
+        if isinstance(kind, type) and hasattr(kind, "get_params") and kind != ml.Rules
     }
     return found | {
         "CSDPP grows": ml.CSDPP(regressor="gradient", grow=True, n_components=2),
@@ -62,7 +62,7 @@ def _learners() -> dict[str, Any]:
             background=9,
             tilt="auto",
             cost="f1",
-            calibrate=True,
+            calibrate="auto",
         ),
         "Tagger of rows": ml.Tagger(ml.PfastreXML(n_estimators=2)),
         "Tagger of a stream": ml.Tagger(

@@ -112,14 +112,14 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         """Return what to fit for probabilities."""
         return f"Calibrated({type(self).__name__}())"
 
-    def score(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: MatrixLike, sample_weight: Any = None) -> float:
         """Return nDCG@5: how near the ranking is to a perfect one; more is better.
 
         Parameters
         ----------
         X : array or sparse array of shape (n_rows, n_features)
             Features.
-        Y : array or sparse array of shape (n_rows, n_labels)
+        y : array or sparse array of shape (n_rows, n_labels)
             Labels, 0/1.
         sample_weight : array of shape (n_rows,) or None, default=None
             How much each row counts.
@@ -129,7 +129,7 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         float
             The mean over rows. Other metrics are in :data:`manylabel.scorers`.
         """
-        return mean_ndcg(Y, self.predict_topk(X, SCORED), SCORED, sample_weight)
+        return mean_ndcg(y, self.predict_topk(X, SCORED), SCORED, sample_weight)
 
     def _scores(self, X: CSR) -> Array:
         """Return the scores of checked rows, shape (n_rows, n_labels)."""

@@ -94,6 +94,8 @@ BRANCHES = {
 DECISIONS = {
     "check_classifier_multioutput": "scores and probabilities rank labels differently"
 }
+# Of those that give labels above thresholds: scores are the learner's own.
+ABOVE = {"check_classifier_multioutput": "labels are given above thresholds, not 0"}
 # Of those whose rows may bring new features.
 ANY_WIDTH = {
     name: "asks that rows of another width are refused; they may bring new features"
@@ -123,6 +125,8 @@ def excused_by_sklearn(estimator):
         excused |= CUT
     if isinstance(estimator, manylabel.HOMER):
         excused |= BRANCHES
+    if isinstance(estimator, manylabel.Thresholds):
+        excused |= ABOVE
     if getattr(estimator, "calibrate", None) is not None:
         excused |= DECISIONS
     return excused

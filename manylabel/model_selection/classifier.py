@@ -56,8 +56,8 @@ class Thresholds(BatchClassifier):
     Examples
     --------
     >>> from manylabel import OneVsRest, make_corpus
-    >>> corpus = make_corpus(n_rows=300, n_labels=5, noise=0.1, propensity=1.0)
-    >>> strict = Thresholds(OneVsRest(), min_precision=0.6).fit(corpus.X, corpus.Y)
+    >>> corpus = make_corpus(n_rows=300, n_labels=20, noise=0.7, propensity=1.0)
+    >>> strict = Thresholds(OneVsRest(), min_precision=0.8).fit(corpus.X, corpus.Y)
     >>> loose = Thresholds(OneVsRest(), min_recall=0.9).fit(corpus.X, corpus.Y)
     >>> bool((strict.thresholds_ > loose.thresholds_).all())
     True

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from manylabel import _validation, parallel
 from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
 from manylabel.base import MultiLabelClassifier
+from manylabel.losses import Hamming
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection.calibration import METHODS, Curves
 from manylabel.model_selection.decisions import LeastCost
@@ -243,8 +244,13 @@ def split_rows(n_rows: int, random_state: RandomState) -> list[Split]:
 
 
 def decide(proba: CSR, curves: Curves, cost: Any) -> CSR:
-    """Return the sets of least expected cost, of labels of such probabilities."""
-    decider = _decider(as_counted_cost(cost), tuple(curves.size_ratio.tolist()))
+    """Return the sets of least expected cost, of labels of such probabilities.
+
+    Hamming loss asks for labels one by one, so how many a row has says nothing more.
+    """
+    known = as_counted_cost(cost)
+    ratio = [1.0] if isinstance(known, Hamming) else curves.size_ratio.tolist()
+    decider = _decider(known, tuple(ratio))
     return decider.decide(proba, rest=curves.n_unlisted)
 
 

@@ -84,9 +84,10 @@ def test_recorded_labels_have_no_say_in_the_draw(found, data, corpus):
     Y.data[Y.indptr[row] : Y.indptr[row + 1]] = 0
     Y.eliminate_zeros()
     other = audit(Dataset(data.X, Y))
-    before = found.suspicion.true[[row]].toarray()
-    after = other.suspicion.true[[row]].toarray()
-    assert abs(before - after).max() < 0.1
+    before, after = (it.suspicion.true[[row]].toarray()[0] for it in (found, other))
+    labels = data.Y[[row]].indices
+    # A single label may move, as the curve of its band does; learnt rows would all.
+    assert abs(before - after)[labels].mean() < 0.05
 
 
 def test_answers_teach_the_propensities(answers, corpus):

@@ -75,8 +75,8 @@ def test_a_label_tree_is_tuned(cli, files, out):
 )
 def test_a_long_fit_is_announced(cli, train, out, takes, seconds, words):
     takes(seconds)
-    done = cli("fit", train, "--model", out)
-    reason = ml.choose(2000, 40, 6).reason.rstrip(".")
+    done = cli("fit", train, "--model", out, "--quality", "fast")
+    reason = ml.choose(2000, 40, 6, "fast").reason.rstrip(".")
     wait = f"fitting takes about {words} on this machine"
     assert done.err == f"note: chose {reason}; {wait}.\n"
     takes(seconds)

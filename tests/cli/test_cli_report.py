@@ -55,7 +55,7 @@ def test_a_model_with_probabilities_is_judged_by_them(
 ):
     found = json.loads(cli("evaluate", calibrated, *judged, "--json").out)
     _, test = dataset
-    learner = ml.load(calibrated).ranker_
+    learner = ml.load(calibrated).learner_.estimator_
     proba = learner.predict_topk(test.X, 3, proba=True)
     scores = learner.predict_topk(test.X, 3)
     error = ml.metrics.calibration_error_at_k(test.Y, scores, 3, proba=proba)

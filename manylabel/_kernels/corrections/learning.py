@@ -61,7 +61,7 @@ class Settings(NamedTuple):
     """What does not change from row to row."""
 
     n_known: Any  # labels that the other learner knows
-    threshold: Any  # log odds above which it gives labels
+    thresholds: Any  # (n_labels,) log odds above which it gives labels
     chance: Any  # (n_labels,) that a label, if it is true, is mentioned
 
 
@@ -200,25 +200,26 @@ def _settle(complete, settings, print_, learnt, recent, candidates, n):
 
     That is what was said of the row itself, whatever it says of others.
     """
-    weight, best = best_weight(recent.losses), settings.threshold + CLEAR - AHEAD
+    weight, best = best_weight(recent.losses), -np.inf
     for accepts in range(2):
         for t in range(n):
             kind = candidates.kinds[t]
             if (kind == ACCEPTED) != (accepts == 1):
                 continue
-            rank = candidates.ranks[t]
+            rank, label = candidates.ranks[t], candidates.labels[t]
+            threshold = settings.thresholds[label]
             now = rank + weight * candidates.words[t] + candidates.whole[t]
             wanted = now
             if kind == ACCEPTED:
-                wanted = max(now, best + AHEAD)
+                wanted = max(now, max(best + AHEAD, threshold + CLEAR))
             elif kind == REJECTED:
-                wanted = min(now, min(settings.threshold, rank) - CLEAR)
+                wanted = min(now, min(threshold, rank) - CLEAR)
             elif complete:
-                wanted = min(now, settings.threshold - CLEAR)
+                wanted = min(now, threshold - CLEAR)
             if kind != ACCEPTED and wanted > best:
                 best = wanted
             if wanted != now:
-                at = open_pair(candidates.labels[t], print_, learnt, recent)
+                at = open_pair(label, print_, learnt, recent)
                 recent.blocks[at, 0] += np.float32(wanted - now)
                 recent.blocks[at, 1] += np.float32(1)
 

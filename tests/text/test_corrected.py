@@ -150,6 +150,15 @@ def test_a_similar_item_changes_and_another_does_not():
     assert model.tag("white wine", 3) == tagger.tag("white wine", 3)
 
 
+@pytest.mark.parametrize("label", ["quite new", "white"])
+@pytest.mark.parametrize("learner", [ml.OneVsRest(), ml.LabelTree()], ids=repr)
+def test_one_correction_brings_a_label_to_the_top_of_a_text_with_most_of_its_words(
+    learner, label
+):
+    model = ml.Corrected(fit(learner)).correct(["zebra crossing"], [[label]])
+    assert label in [name for name, _ in model.tag("zebra crossing here", 2)]
+
+
 def test_many_labels_accepted_at_once_all_come_first():
     names = [f"new {n}" for n in range(20)]
     model = ml.Corrected(fit()).correct(["apple pie"], [names])

@@ -39,6 +39,8 @@ from manylabel._kernels.corrections.memory import (
 from manylabel._kernels.label_tree.incremental import log_sigmoid
 
 STEP = np.float32(1.0)  # of AdaGrad
+MOST_STEPS = 8  # of an accepted label's weights, for one row
+HALF = 0.5  # slope of an accepted label, above which one step is enough
 LEAST_SLOPE = 0.05  # of a label, below which it is not learnt
 DECAY = 0.998  # of the losses, by row
 CLEAR = 2.0  # nats beyond the threshold of a label that was accepted or rejected
@@ -181,17 +183,24 @@ def _set_chances(complete, chance, mentions, candidates, n):
 
 @inner
 def _learn_words(row, n_features, learnt, recent, candidates, n):
-    """Step the weights of the row's features, for each candidate."""
+    """Step the weights of the row's features, for each candidate.
+
+    A label that was accepted is stepped until it is probable, so that one correction
+    shows in rows that share most of the features.
+    """
     for t in range(n):
-        label = candidates.labels[t]
-        odds = candidates.odds[t] + candidates.words[t] + candidates.whole[t]
-        slope = _slope(candidates.kinds[t], odds, candidates.chances[t])
-        if abs(slope) < LEAST_SLOPE:
-            continue
-        for j in range(n_features):
-            slope_j = np.float32(slope) * row.x[j]
-            move = step_pair(label, row.features[j], slope_j, STEP, learnt, recent)
-            candidates.words[t] += np.float64(row.x[j]) * np.float64(move)
+        label, kind = candidates.labels[t], candidates.kinds[t]
+        for _ in range(MOST_STEPS):
+            odds = candidates.odds[t] + candidates.words[t] + candidates.whole[t]
+            slope = _slope(kind, odds, candidates.chances[t])
+            if abs(slope) < LEAST_SLOPE:
+                break
+            for j in range(n_features):
+                slope_j = np.float32(slope) * row.x[j]
+                move = step_pair(label, row.features[j], slope_j, STEP, learnt, recent)
+                candidates.words[t] += np.float64(row.x[j]) * np.float64(move)
+            if kind != ACCEPTED or slope > -HALF:
+                break
 
 
 @inner

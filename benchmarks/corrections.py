@@ -133,7 +133,7 @@ def measure(name: str, folder: Path, n: int) -> None:
         best = 0.0
         for _ in range(3):
             model = ml.Corrected(tagger)
-            lists, _ = model._list(items.X, ml.text._corrected.N_LISTED)
+            lists = model._list(items.X, ml.text._corrected.N_LISTED).lists
             start = time.process_time()
             mentions = model._mention(list(yes), list(no), np.array(closed, np.uint8))
             model._learn(items.rows, lists, mentions)

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Annotated, Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar
@@ -16,21 +15,21 @@ from sklearn.utils.validation import check_is_fitted
 from manylabel import _validation
 from manylabel._kernels.corrections import candidates, learning, memory, scoring
 from manylabel._typing import CSR, Array, Bools, Floats, Ints
-from manylabel.data.dataset import best_first
+from manylabel.data.dataset import LabelSpace
 from manylabel.persistence.records import Values
 from manylabel.persistence.saved import Saved
 from manylabel.propensity import Propensity
 from manylabel.sharing import Shared, reading
 from manylabel.text._corrections import Learnt, Recent, begin, make_room
-from manylabel.text._items import check_names
+from manylabel.text._decision import DEEPEST, Decision, allowed_columns, is_probable
+from manylabel.text._listed import N_LISTED, Listed, list_best
 from manylabel.text._mentions import check_apart, check_flags, check_lists
-from manylabel.text._moved import Moved, decide, find_given
-from manylabel.text._odds import ScoreMap, read_odds
+from manylabel.text._moved import Moved, decide, find_given, obey
+from manylabel.text._odds import ScoreMap, find_thresholds
 from manylabel.text._open_rows import Items, read_items
 from manylabel.text._predictions import Tagged
 from manylabel.text._tagger import Tagger
 
-N_LISTED = 16  # labels of the tagger that corrections are learnt beside
 LEAST_BITS, MOST_BITS = 10, 30
 
 
@@ -148,7 +147,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         )
         check_apart(yes, no)
         closed = check_flags(complete, n_rows)
-        lists, _ = self._list(taken.X, N_LISTED)
+        lists = self._list(taken.X, N_LISTED).lists
         with self._learning() as learner:
             mentions = learner._mention(yes, no, closed)
             learner._learn(taken.rows, lists, mentions)
@@ -202,34 +201,38 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         list of lists of (str, float)
             Names and scores of each item's labels.
         """
-        if not self.n_corrections_ and allow is None and deny is None and not proba:
-            return self.tagger.tag_many(items, k)
-        taken = self._read(items)
-        is_kept, n_more = self._choose_labels(allow, deny)
+        self._check_parameters()
+        is_told = not proba or is_probable(self.tagger.learner_)
+        if is_told and not self.n_corrections_:
+            return self.tagger.tag_many(items, k, allow, deny, proba)
+        taken, allowed = self._read(items), self._allow(allow, deny)
         if k is None:
-            found = self._give(taken)
+            found = self._give(taken, allowed, DEEPEST)
         else:
             (depth,) = _validation.depths(k)
-            depth = max(2 * depth, depth + N_LISTED) + n_more
-            found = self._move(taken, depth, is_kept)
-        if is_kept is not None:
-            found = found.keep(is_kept[found.labels])
+            found = self._move(taken, max(2 * depth, depth + N_LISTED), allowed)
         order = np.lexsort((found.labels, -found.scores, found.rows))
         found = found.keep(order)
         starts = np.searchsorted(found.rows, np.arange(taken.X.shape[0] + 1))
-        values = expit(found.odds + found.moves) if proba else found.scores
+        values = found.chances if proba else found.scores
         names = self._name(found.labels)
         pairs = list(zip(names, values.tolist(), strict=True))
         most = len(pairs) if k is None else k
         return [pairs[a : min(a + most, b)] for a, b in pairwise(starts.tolist())]
 
     @reading
-    def predict(self, items: Any) -> list[list[str]]:
+    def predict(
+        self,
+        items: Any,
+        allow: Iterable[str] | None = None,
+        deny: Iterable[str] | None = None,
+    ) -> list[list[str]]:
         """Return the names of the labels that each item is given, by column."""
+        self._check_parameters()
         if not self.n_corrections_:
-            return self.tagger.predict(items)
+            return self.tagger.predict(items, allow, deny)
         taken = self._read(items)
-        found = self._give(taken)
+        found = self._give(taken, self._allow(allow, deny), N_LISTED)
         found = found.keep(np.lexsort((found.labels, found.rows)))
         starts = np.searchsorted(found.rows, np.arange(taken.X.shape[0] + 1))
         names = self._name(found.labels)
@@ -264,26 +267,17 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         return read_items(self.tagger.vectorizer_, items)
 
     def _list(
-        self, X: CSR, depth: int, is_kept: Bools | None = None
-    ) -> tuple[candidates.Lists, Floats]:
-        """Return the labels that the tagger ranks first, and their scores."""
-        learner = self.tagger.learner_
-        best = learner.predict_topk(X, depth)
-        order = best_first(best)
-        labels, scores = best.indices[order].astype(np.int64), best.data[order]
-        ranks = self._score_map().to_odds(scores)
-        odds = read_odds(learner, scores, labels, ranks)
-        indptr = best.indptr.astype(np.int64)
-        last = np.minimum(indptr[:-1] + N_LISTED, indptr[1:]) - 1
-        least = odds[last], ranks[last]
-        scores = scores.astype(np.float64)
-        if is_kept is not None:
-            kept = is_kept[labels]
-            indptr = np.concatenate([[0], np.cumsum(kept)])[indptr]
-            labels, odds, ranks, scores = (
-                each[kept] for each in (labels, odds, ranks, scores)
-            )
-        return candidates.Lists(indptr, labels, odds, ranks, *least), scores
+        self, X: CSR, depth: int, allowed: Bools | None = None, given: CSR | None = None
+    ) -> Listed:
+        """Return the labels that the tagger ranks first, of those that are allowed."""
+        decision = self._decision(allowed)
+        return list_best(decision, X, depth, self._score_map(), given)
+
+    def _decision(self, allowed: Bools | None) -> Decision:
+        """Return how the tagger gives labels."""
+        if allowed is not None:
+            allowed = allowed[: len(self.tagger.label_names_)]
+        return self.tagger._decision()._replace(allowed=allowed)
 
     def _mention(
         self, yes: list[list[str]], no: list[list[str]], closed: Array
@@ -320,8 +314,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "recent_"):
             self.learnt_, self.recent_ = begin()
         n_known, n_rows = len(self.tagger.label_names_), len(mentions.complete)
-        threshold = float(self._score_map().to_odds(np.zeros(1))[0])
-        settings = learning.Settings(n_known, threshold, self._chances())
+        settings = learning.Settings(n_known, self._thresholds(), self._chances())
         most = _longest(lists.indptr) + _longest(mentions.indptr)
         scratch = (
             candidates.make_row(_longest(rows.indptr)),
@@ -346,14 +339,20 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
             self._law = law if self.tagger.n_rows_ else 0 * law  # nothing was counted
         return self._law
 
-    def _move(self, taken: Items, depth: int, is_kept: Bools | None = None) -> Moved:
+    def _move(
+        self,
+        taken: Items,
+        depth: int,
+        allowed: Bools | None = None,
+        given: CSR | None = None,
+    ) -> Moved:
         """Return the candidates of items, moved by corrections."""
-        lists, scores = self._list(taken.X, depth, is_kept)
+        lists, scores, chances = self._list(taken.X, depth, allowed, given)
         n_rows = taken.X.shape[0]
         if not hasattr(self, "recent_"):
             rows = np.repeat(np.arange(n_rows), np.diff(lists.indptr))
             still = np.zeros(len(scores))
-            return Moved(rows, lists.labels, scores, lists.odds, lists.ranks, still)
+            return Moved(rows, lists.labels, scores, chances, lists.ranks, still)
         n_labels = len(self.tagger.label_names_) + len(self.new_names_)
         room = len(scores) + n_rows * candidates.MOST_RAISED
         out = scoring.make_moved(n_rows, room)
@@ -366,41 +365,39 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         )
         rows = np.repeat(np.arange(n_rows), np.diff(out.indptr))
         labels, sources, odds, ranks, moves = (each[:n] for each in out[1:])
-        found = self._score_map().to_scores(ranks + moves)
         is_still = moves == 0
-        found[is_still] = scores[sources[is_still]]
-        return Moved(rows, labels, found, odds, ranks, moves)
+        still = sources[is_still]
+        values = self._score_map().to_scores(ranks + moves), expit(odds + moves)
+        for found, before in zip(values, (scores, chances), strict=True):
+            found[is_still] = before[still]
+        moved = Moved(rows, labels, *values, ranks, moves)
+        return moved if allowed is None else moved.keep(allowed[labels])
 
-    def _give(self, taken: Items) -> Moved:
+    def _give(self, taken: Items, allowed: Bools | None, depth: int) -> Moved:
         """Return the labels that items are given."""
-        given = sp.csr_array(self.tagger.learner_.predict(taken.X))
-        n_labels = given.shape[1]
-        found = self._move(taken, _longest(given.indptr) + N_LISTED)
+        decision, n_rows = self._decision(allowed), taken.X.shape[0]
+        given = decision.give_sets(taken.X)
+        found = self._move(taken, _longest(given.indptr) + depth, allowed)
         is_given = find_given(found, given)
         if np.count_nonzero(is_given) < given.nnz:  # a rule that is not by rank
-            found = self._move(taken, n_labels)
+            found = self._move(taken, depth, allowed, decision.give(taken.X))
             is_given = find_given(found, given)
-        threshold = float(self._score_map().to_odds(np.zeros(1))[0])
-        return found.keep(decide(found, is_given, threshold, taken.X.shape[0]))
+        is_given = decide(found, is_given, self._thresholds(), n_rows)
+        decision = decision._replace(allowed=allowed)  # with those that are new
+        return obey(found.keep(is_given), n_rows, decision)
 
-    def _choose_labels(
+    def _allow(
         self, allow: Iterable[str] | None, deny: Iterable[str] | None
-    ) -> tuple[Bools | None, int]:
-        """Return which labels may be listed, and how much deeper to look for them."""
+    ) -> Bools | None:
+        """Return which labels may be listed; None for all of them."""
         if allow is None and deny is None:
-            return None, 0
-        columns = self._known_columns()
+            return None
+        return allowed_columns(LabelSpace(self.label_names_), allow, deny)
+
+    def _thresholds(self) -> Floats:
+        """Return the log odds above which labels are given."""
         n_labels = len(self.tagger.label_names_) + len(self._new_names())
-        is_kept = np.full(n_labels, allow is None)
-        for names, kept in ((allow, True), (deny, False)):
-            for name in check_names([names])[0] if names is not None else ():
-                if name not in columns:
-                    what = "allow" if kept else "deny"
-                    raise ValueError(
-                        f"{what} must name labels of the model. Got {name!r:.60}."
-                    )
-                is_kept[columns[name]] = kept
-        return is_kept, int(np.count_nonzero(~is_kept))
+        return find_thresholds(self.tagger.learner_, self._score_map(), n_labels)
 
     def _score_map(self) -> ScoreMap:
         """Return the map of the tagger's scores, which may have got thresholds."""

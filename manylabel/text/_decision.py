@@ -123,9 +123,14 @@ def scorer_of(learner: Any) -> Any:
     return learner.estimator_ if isinstance(learner, Thresholds) else learner
 
 
+def is_probable(learner: Any) -> bool:
+    """Return whether a fitted learner was calibrated."""
+    return getattr(scorer_of(learner), "calibrate", None) is not None
+
+
 def check_probable(learner: Any) -> None:
     """Raise ValueError if a fitted learner has no probabilities."""
-    if getattr(scorer_of(learner), "calibrate", None) is None:
+    if not is_probable(learner):
         raise ValueError(
             "proba=True needs a model with probabilities: fit "
             'Tagger(calibrate="auto"), or manylabel fit --calibrate auto.'

@@ -1,10 +1,12 @@
 """Labels that corrections have moved, and which of them are given."""
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from manylabel._typing import CSR, Array, Bools, Floats, Ints
+from manylabel.text._decision import Decision
 
 CLEARLY = 1.0  # nats that change what a tagger decided by a rule of its own
 
@@ -15,7 +17,7 @@ class Moved(NamedTuple):
     rows: Ints
     labels: Ints
     scores: Floats
-    odds: Floats
+    chances: Floats
     ranks: Floats
     moves: Floats
 
@@ -34,22 +36,44 @@ def find_given(found: Moved, given: CSR) -> Bools:
     return is_given
 
 
-def decide(found: Moved, is_given: Bools, threshold: float, n_rows: int) -> Bools:
+def decide(found: Moved, is_given: Bools, thresholds: Floats, n_rows: int) -> Bools:
     """Return which candidates are given, where corrections moved some.
 
-    A row is parted by the learner's threshold, or where the labels that it was given
-    end. A label that is moved across is given, or no more. Where the tagger has a rule
-    of its own for a label, it must be moved clearly.
+    A row is parted by the learner's thresholds, one for each label, or where the labels
+    that it was given end. A label that is moved across is given, or no more. Where the
+    tagger has a rule of its own for a label, it must be moved clearly.
     """
+    before = found.ranks - thresholds[found.labels]
     low, high = np.full(n_rows, np.inf), np.full(n_rows, -np.inf)
-    np.minimum.at(low, found.rows[is_given], found.ranks[is_given])
+    np.minimum.at(low, found.rows[is_given], before[is_given])
     others = ~is_given & (found.moves == 0)
-    np.maximum.at(high, found.rows[others], found.ranks[others])
-    bounds = np.where(high < low, np.clip(threshold, high, low), threshold)
-    bound, after = bounds[found.rows], found.ranks + found.moves
-    was_above = found.ranks >= bound
+    np.maximum.at(high, found.rows[others], before[others])
+    bounds = np.where(high < low, np.clip(0.0, high, low), 0.0)
+    bound, after = bounds[found.rows], before + found.moves
+    was_above = before >= bound
     clear = np.abs(found.moves) >= CLEARLY
-    near = np.clip(bound, threshold - CLEARLY, threshold + CLEARLY)
+    near = np.clip(bound, -CLEARLY, CLEARLY)
     raised = np.where(clear, after > near, (after > bound) & ~was_above)
     lowered = np.where(clear, after <= near, (after <= bound) & was_above)
     return (is_given & ~((found.moves < 0) & lowered)) | ((found.moves > 0) & raised)
+
+
+def obey(found: Moved, n_rows: int, decision: Decision) -> Moved:
+    """Return the labels given that rules leave, with those that they bring.
+
+    A label that is brought and was not found has the least score of its row.
+    """
+    if decision.rules is None:
+        return found
+    order = np.lexsort((found.labels, -found.scores, found.rows))
+    starts = np.searchsorted(found.rows[order], np.arange(n_rows + 1))
+    places: list[int] = []
+    labels: list[int] = []
+    for start, end in pairwise(starts.tolist()):
+        row = order[start:end]
+        place = dict(zip(found.labels[row].tolist(), row.tolist(), strict=True))
+        for label in decision.rules.take(place, decision.allowed):
+            places.append(place.get(label, row[-1]))
+            labels.append(label)
+    kept = found.keep(np.array(places, np.int64))
+    return kept._replace(labels=np.array(labels, np.int64))

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from manylabel._typing import Array, Floats
 from manylabel.baselines import OneVsRest
@@ -14,7 +14,6 @@ SURE = 9.0  # log odds beyond which probabilities are not told apart
 MARGIN = 3.0  # log odds of a margin of 1
 BEYOND = 10.0  # log odds of a score of 1 outside the knots
 FARTHEST = 1e5  # log odds, where scores may be infinite
-MOST_LEARNT = 30.0  # log odds by which corrections are learnt
 
 
 class ScoreMap(NamedTuple):
@@ -30,10 +29,7 @@ class ScoreMap(NamedTuple):
 
         Scores are probabilities less a threshold, log odds, or margins.
         """
-        if isinstance(learner, Thresholds):
-            inner = cls.of(learner.estimator_)
-            return inner._replace(scores=inner.scores - learner._shift()[0])
-        if isinstance(learner, Calibrated):
+        if isinstance(learner, Thresholds | Calibrated):
             return cls.of(learner.estimator_)
         if hasattr(learner, "threshold_"):
             odds = np.linspace(-SURE, SURE, int(8 * SURE) + 1)
@@ -52,15 +48,13 @@ class ScoreMap(NamedTuple):
         return _along(odds, self.odds, self.scores, 1 / self.beyond)
 
 
-def read_odds(learner: Any, scores: Array, labels: Array, ranks: Floats) -> Floats:
-    """Return log odds by what a learner knows of its probabilities, else the ranks."""
-    if isinstance(learner, Thresholds):
-        scores = scores + learner._shift()[labels]
-        return read_odds(learner.estimator_, scores, labels, ranks)
-    if not isinstance(learner, Calibrated):
-        return np.clip(ranks, -MOST_LEARNT, MOST_LEARNT)
-    odds: Floats = logit(learner.curves_.apply(scores, labels))
-    return np.clip(odds, -SURE, SURE)
+def find_thresholds(learner: Any, scale: ScoreMap, n_labels: int) -> Floats:
+    """Return the log odds above which a learner gives labels, new ones too."""
+    if not isinstance(learner, Thresholds):
+        return np.full(n_labels, scale.to_odds(np.zeros(1))[0])
+    odds = scale.to_odds(learner.thresholds_)
+    usual = np.full(n_labels - len(odds), np.median(odds))
+    return np.concatenate([odds, usual])
 
 
 def _along(x: Array, from_: Floats, to: Floats, slope: float) -> Floats:

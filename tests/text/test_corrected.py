@@ -8,13 +8,15 @@ from numpy.testing import assert_array_equal
 
 import manylabel as ml
 
+pytestmark = pytest.mark.filterwarnings("ignore:min_recall=0.9 cannot be promised")
+
 TEXTS = ["red wine", "white wine", "brown bread", "rye bread and wine", "water"] * 4
 TAGS = [["drink"], ["drink", "white"], ["food"], ["food", "drink"], []] * 4
 LEARNERS = [
     ml.OneVsRest(),
     ml.OneVsRest(loss="log_loss"),
     ml.LabelTree(),
-    ml.LabelTree(cost="f1", calibrate=True),
+    ml.LabelTree(cost="f1", calibrate="auto"),
     ml.FastXML(n_estimators=4),
     ml.Calibrated(ml.OneVsRest()),
     ml.Thresholds(ml.OneVsRest(), min_recall=0.9),
@@ -71,6 +73,58 @@ def test_items_that_no_correction_touches_stay_as_the_tagger_says(learner):
 
 
 @each_learner
+def test_labels_are_allowed_and_denied_as_the_tagger_does(learner):
+    tagger = fit(learner)
+    model = ml.Corrected(tagger)
+    items = [*TEXTS[:5], "never seen"]
+    for _ in range(2):
+        for k in (1, 3, None):
+            for some in ({"allow": ["food", "white"]}, {"deny": ["drink"]}):
+                assert model.tag_many(items, k, **some) == tagger.tag_many(
+                    items, k, **some
+                )
+        assert model.predict(items, deny=["food"]) == tagger.predict(
+            items, deny=["food"]
+        )
+        model.correct(["apple pie"], [["food"]], [["drink"]])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"calibrate": "auto"},
+        {"calibrate": "sigmoid", "cost": "hamming"},
+        {"cost": "f1", "learner": ml.LabelTree()},
+        {"calibrate": "auto", "rules": ml.Rules(parents={"white": "drink"})},
+    ],
+    ids=repr,
+)
+def test_probabilities_and_sets_are_the_taggers_where_no_correction_touches(parameters):
+    vectorizer = ml.TextVectorizer(min_df=1)
+    tagger = ml.Tagger(vectorizer=vectorizer, **parameters).fit(TEXTS, TAGS)
+    model = ml.Corrected(tagger)
+    items = [*TEXTS[:5], "never seen", ""]
+    for _ in range(2):
+        for k in (1, 3, None):
+            assert model.tag_many(items, k, proba=True) == tagger.tag_many(
+                items, k, proba=True
+            )
+        assert model.predict(items) == tagger.predict(items)
+        model.correct(["apple pie"], [["food"]], [["drink"]])
+
+
+def test_sets_obey_the_rules_after_corrections():
+    rules = ml.Rules(at_most_one=[["drink", "food"]], parents={"white": "drink"})
+    model = ml.Corrected(fit())
+    model.tagger.rules = rules
+    model.correct(["apple pie"], [["white"]])
+    assert set(model.predict(["apple pie"])[0]) == {"drink", "white"}
+    assert {name for name, _ in model.tag("apple pie", None)} == {"drink", "white"}
+    model.correct(["brown bread"], [["drink"]])
+    assert model.predict(["brown bread"]) == [["drink"]]
+
+
+@each_learner
 @pytest.mark.parametrize("complete", [None, [True]])
 def test_the_same_item_has_what_was_said_of_it(learner, complete):
     model = ml.Corrected(fit(learner))
@@ -94,6 +148,15 @@ def test_a_similar_item_changes_and_another_does_not():
     assert "pastry" in after
     assert after["drink"] < before["drink"] - 0.1
     assert model.tag("white wine", 3) == tagger.tag("white wine", 3)
+
+
+@pytest.mark.parametrize("label", ["quite new", "white"])
+@pytest.mark.parametrize("learner", [ml.OneVsRest(), ml.LabelTree()], ids=repr)
+def test_one_correction_brings_a_label_to_the_top_of_a_text_with_most_of_its_words(
+    learner, label
+):
+    model = ml.Corrected(fit(learner)).correct(["zebra crossing"], [[label]])
+    assert label in [name for name, _ in model.tag("zebra crossing here", 2)]
 
 
 def test_many_labels_accepted_at_once_all_come_first():

@@ -11,6 +11,7 @@ N_FEATURES = 5
 KNOWN, NEW = ["a", "b"], ["c", "d"]
 MARGIN, UNKNOWN, STEP, ROUGHNESS, LEAST, DECAY = 3.0, -4.0, 1.0, 0.03, 0.05, 0.998
 CLEAR, AHEAD, RESCALE, OFFSET_STEP = 2.0, 0.5, 0.1, 0.3
+STEPS, HALF = 8, 0.5
 WEIGHTS, PATIENCE = (0.0, 0.25, 0.5, 1.0), 5.0
 X = np.eye(N_FEATURES)[[0, 1, 2, 3, 4, 0, 1, 2]]
 TAGGER = ml.Tagger(ml.OneVsRest()).fit(X, [["a"], ["b"], ["a", "b"], []] * 2)
@@ -118,13 +119,16 @@ class Reference:
         row, best = x.tobytes(), CLEAR - AHEAD
         now = {}
         for label in odds:
-            z = odds[label] + words[label] + self.whole.get((label, row), 0.0)
-            g = slope(label, z)
-            for j in np.flatnonzero(u) if abs(g) >= LEAST else ():
-                total = self.squares.get((label, j), 0.0) + (g * u[j]) ** 2
-                move = -STEP * g * u[j] / np.sqrt(total + ROUGHNESS)
-                self.squares[label, j] = total
-                self.weight[label, j] = self.weight.get((label, j), 0.0) + move
+            for _ in range(STEPS if label in yes else 1):
+                z = odds[label] + self.words(label, u)
+                g = slope(label, z + self.whole.get((label, row), 0.0))
+                for j in np.flatnonzero(u) if abs(g) >= LEAST else ():
+                    total = self.squares.get((label, j), 0.0) + (g * u[j]) ** 2
+                    move = -STEP * g * u[j] / np.sqrt(total + ROUGHNESS)
+                    self.squares[label, j] = total
+                    self.weight[label, j] = self.weight.get((label, j), 0.0) + move
+                if abs(g) < HALF:
+                    break
             now[label] = odds[label] + self.s * self.words(label, u)
             now[label] += self.whole.get((label, row), 0.0)
         for label in sorted(odds, key=lambda label: label in yes):

@@ -39,6 +39,8 @@ from manylabel._kernels.corrections.memory import (
 from manylabel._kernels.label_tree.incremental import log_sigmoid
 
 STEP = np.float32(1.0)  # of AdaGrad
+MOST_STEPS = 8  # of an accepted label's weights, for one row
+HALF = 0.5  # slope of an accepted label, above which one step is enough
 LEAST_SLOPE = 0.05  # of a label, below which it is not learnt
 DECAY = 0.998  # of the losses, by row
 CLEAR = 2.0  # nats beyond the threshold of a label that was accepted or rejected
@@ -61,7 +63,7 @@ class Settings(NamedTuple):
     """What does not change from row to row."""
 
     n_known: Any  # labels that the other learner knows
-    threshold: Any  # log odds above which it gives labels
+    thresholds: Any  # (n_labels,) log odds above which it gives labels
     chance: Any  # (n_labels,) that a label, if it is true, is mentioned
 
 
@@ -181,17 +183,24 @@ def _set_chances(complete, chance, mentions, candidates, n):
 
 @inner
 def _learn_words(row, n_features, learnt, recent, candidates, n):
-    """Step the weights of the row's features, for each candidate."""
+    """Step the weights of the row's features, for each candidate.
+
+    A label that was accepted is stepped until it is probable, so that one correction
+    shows in rows that share most of the features.
+    """
     for t in range(n):
-        label = candidates.labels[t]
-        odds = candidates.odds[t] + candidates.words[t] + candidates.whole[t]
-        slope = _slope(candidates.kinds[t], odds, candidates.chances[t])
-        if abs(slope) < LEAST_SLOPE:
-            continue
-        for j in range(n_features):
-            slope_j = np.float32(slope) * row.x[j]
-            move = step_pair(label, row.features[j], slope_j, STEP, learnt, recent)
-            candidates.words[t] += np.float64(row.x[j]) * np.float64(move)
+        label, kind = candidates.labels[t], candidates.kinds[t]
+        for _ in range(MOST_STEPS):
+            odds = candidates.odds[t] + candidates.words[t] + candidates.whole[t]
+            slope = _slope(kind, odds, candidates.chances[t])
+            if abs(slope) < LEAST_SLOPE:
+                break
+            for j in range(n_features):
+                slope_j = np.float32(slope) * row.x[j]
+                move = step_pair(label, row.features[j], slope_j, STEP, learnt, recent)
+                candidates.words[t] += np.float64(row.x[j]) * np.float64(move)
+            if kind != ACCEPTED or slope > -HALF:
+                break
 
 
 @inner
@@ -200,25 +209,26 @@ def _settle(complete, settings, print_, learnt, recent, candidates, n):
 
     That is what was said of the row itself, whatever it says of others.
     """
-    weight, best = best_weight(recent.losses), settings.threshold + CLEAR - AHEAD
+    weight, best = best_weight(recent.losses), -np.inf
     for accepts in range(2):
         for t in range(n):
             kind = candidates.kinds[t]
             if (kind == ACCEPTED) != (accepts == 1):
                 continue
-            rank = candidates.ranks[t]
+            rank, label = candidates.ranks[t], candidates.labels[t]
+            threshold = settings.thresholds[label]
             now = rank + weight * candidates.words[t] + candidates.whole[t]
             wanted = now
             if kind == ACCEPTED:
-                wanted = max(now, best + AHEAD)
+                wanted = max(now, max(best + AHEAD, threshold + CLEAR))
             elif kind == REJECTED:
-                wanted = min(now, min(settings.threshold, rank) - CLEAR)
+                wanted = min(now, min(threshold, rank) - CLEAR)
             elif complete:
-                wanted = min(now, settings.threshold - CLEAR)
+                wanted = min(now, threshold - CLEAR)
             if kind != ACCEPTED and wanted > best:
                 best = wanted
             if wanted != now:
-                at = open_pair(candidates.labels[t], print_, learnt, recent)
+                at = open_pair(label, print_, learnt, recent)
                 recent.blocks[at, 0] += np.float32(wanted - now)
                 recent.blocks[at, 1] += np.float32(1)
 

@@ -71,6 +71,7 @@ class Replica:
         self._jobs = Jobs(parts.store)
         self._drift = Drift()
         self._index, self._counts = LabelIndex(), dict[str, int]()
+        self._is_indexed = False
         self._news = Condition()
         self._subscriptions: set[Subscription] = set()
 
@@ -96,8 +97,8 @@ class Replica:
         return self._following.trouble
 
     def is_ready(self) -> bool:
-        """Tell whether the model can be read."""
-        return self._following.published is not None
+        """Tell whether the model can be read, and its labels searched."""
+        return self._is_indexed
 
     def start(self) -> None:
         """Begin to follow the log."""
@@ -350,16 +351,21 @@ class Replica:
 
     def _tell(self) -> None:
         """Let those know who wait for news."""
-        self._shadows.consider()
         found = self._following.published
+        if found is not None:
+            self._sort_labels(found)
+        self._shadows.consider()
         if found is None:
             return
-        self._index = self._index.extended(found.model.label_names.tolist())
-        given = dict(self._following.label_counts)
-        self._counts = dict(found.model.count_labels(given))
         with self._news:
             self._news.notify_all()
         if self._subscriptions:
             update = Update(found.applied, self._following.costs.to_dict())
             for each in list(self._subscriptions):
                 each.put(update)
+
+    def _sort_labels(self, found: Published) -> None:
+        self._index = self._index.extended(found.model.label_names.tolist())
+        given = dict(self._following.label_counts)
+        self._counts = dict(found.model.count_labels(given))
+        self._is_indexed = True

@@ -81,7 +81,7 @@ def serve(plan: Plan, listener: socket.socket, *, parent: int | None = None) -> 
     """
     plan.folder.mkdir(exist_ok=True)
     log = open_log(plan.log_url)
-    life = Life(Service(plan.models, log), is_patient=plan.is_patient)
+    life = Life(Service(plan.models, log), is_patient=plan.is_patient, early=plan.early)
     config = _configure(plan, life)
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: None)  # the server has obeyed when it is raised

@@ -71,6 +71,10 @@ class Worker:
             self.process.stdin.close()
 
     def _start(self, now: float) -> None:
+        # Only the first of all answers before it is ready: that it lives.
+        is_first = self.plan.worker == 0 and not self.n_deaths
+        if is_first and self.plan.early is not None:
+            self.plan.early.touch()
         handle = self.listener.fileno()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "manylabel.server.worker"],
@@ -81,8 +85,6 @@ class Worker:
         )
         self.begin_at = now
         assert self.process.stdin is not None
-        # Only the first of all answers before it is ready: that it lives.
-        is_first = self.plan.worker == 0 and not self.n_deaths
         plan = replace(self.plan, is_patient=not is_first)
         self.process.stdin.write(plan.to_json(handle) + "\n")
         self.process.stdin.flush()
@@ -96,6 +98,8 @@ class Worker:
             "worker %d ended with status %d and is started again in %.1f s",
             *(self.plan.worker, self.process.returncode, pause),
         )
+        if self.plan.worker == 0 and self.plan.early is not None:
+            self.plan.early.unlink(missing_ok=True)
         if self.process.stdin is not None:
             self.process.stdin.close()
         self.process, self.begin_at = None, now + pause

@@ -1,5 +1,6 @@
 """Servers as processes: started, ended, killed, started again."""
 
+import asyncio
 import json
 import os
 import signal
@@ -12,9 +13,11 @@ import urllib.request
 import pytest
 
 from manylabel.cli.main import run
+from manylabel.server.lifecycle import Life
 from manylabel.server.log import open_log
 from manylabel.server.plan import Plan
 from manylabel.server.security import Tokens
+from manylabel.server.service import Service
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 MENU = "v1/models/menu"
@@ -66,6 +69,36 @@ def again_after(models):
     last = log.last()
     log.close()
     return last
+
+
+def test_a_worker_waits_for_the_one_that_answers_before_it_is_ready(tmp_path):
+    early = tmp_path / "early"
+    early.touch()
+    log = open_log(f"sqlite:///{tmp_path}/log.db")
+    first, later = (
+        Life(Service(tmp_path, log), is_patient=is_patient, early=early)
+        for is_patient in (False, True)
+    )
+
+    async def live():
+        starting = asyncio.create_task(later.start())
+        await asyncio.sleep(0.2)
+        assert later.is_ready
+        assert not starting.done()
+        await first.start()
+        await starting
+        assert first.is_ready
+        await first.stop()
+        await later.stop()
+
+    asyncio.run(live())
+    log.close()
+
+
+@pytest.mark.slow
+def test_workers_are_ready_together(serve):
+    served = serve("--workers", "2").wait()
+    assert {call(served, MENU)[0] for _ in range(100)} == {200}
 
 
 @pytest.mark.slow

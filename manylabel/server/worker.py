@@ -60,6 +60,8 @@ class Server(uvicorn.Server):
         def look() -> None:
             if parent is not None and not os.read(parent, 1):
                 loop.remove_reader(parent)
+                if not self.life.is_ready:  # nothing was begun that could be lost
+                    os._exit(1)
                 self.stop()
 
         if parent is not None:

@@ -142,16 +142,32 @@ def test_a_worker_that_dies_is_started_again(serve, models):
 
 
 @pytest.mark.slow
-def test_workers_do_not_outlive_whoever_started_them(serve):
-    served = serve("--workers", "2").wait()
-    workers = children(served.process.pid)
+@pytest.mark.parametrize("pause", [0.0, 1.0, None])
+def test_workers_do_not_outlive_whoever_started_them(serve, pause):
+    served = serve("--workers", "2")
+    if pause is None:
+        served.wait()
+    while len(workers := children(served.process.pid)) < 2:
+        time.sleep(0.01)
+    time.sleep(pause or 0.0)
     served.process.kill()
     served.process.wait()
-    for _ in range(200):
-        if not any(is_alive(worker) for worker in workers):
-            return
-        time.sleep(0.1)
-    raise AssertionError("workers are left")
+    killed = time.monotonic()
+    while not is_free(served):
+        time.sleep(0.01)
+    assert time.monotonic() - killed < 1.5, "they keep the port"
+    while any(is_alive(worker) for worker in workers):
+        assert time.monotonic() - killed < 20, "they are left"
+        time.sleep(0.05)
+
+
+def is_free(served):
+    """Return whether another server could listen in its place."""
+    try:
+        Plan(models="", port=served.port).listen().close()
+    except OSError:
+        return False
+    return True
 
 
 def children(parent):

@@ -103,7 +103,7 @@ class Tagging:
         pairs = [
             (handlers.as_feedback(each), k) for each, k in zip(given, keys, strict=True)
         ]
-        futures = await run_in_threadpool(handlers.submit, replica, pairs, who)
+        futures = await run_in_threadpool(replica.feedbacks, pairs, who)
         places = [await asyncio.wrap_future(future) for future in futures]
         sequences = [place.sequence for place in places]
         if wait is not None:

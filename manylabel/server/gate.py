@@ -8,6 +8,7 @@ from typing import Any
 
 from manylabel.server.errors import Busy
 from manylabel.server.limits import (
+    BodyBrokenOff,
     BodyTooLarge,
     BodyTooSlow,
     EncodedBody,
@@ -193,6 +194,8 @@ class Body:
             raise BodyTooSlow(
                 f"The body must come within {self._seconds:g} s."
             ) from None
+        if message["type"] == "http.disconnect":
+            raise BodyBrokenOff("The body must come whole.")
         self._size += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._size > self._most:

@@ -5,7 +5,6 @@ Nothing here knows of HTTP or of an event loop.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import lru_cache
 from math import isfinite
@@ -13,7 +12,6 @@ from typing import Any
 
 from manylabel.server.answers import Predictions
 from manylabel.server.errors import BadItem
-from manylabel.server.events import Appended
 from manylabel.server.items import FeedbackIn
 from manylabel.server.jobs import Job
 from manylabel.server.replica import Replica
@@ -120,13 +118,6 @@ def queue(replica: Replica, limit: int, items: Sequence[Item] | None = None) -> 
         for each in replica.queue(limit, among)
     ]
     return write_json({"items": found})
-
-
-def submit(
-    replica: Replica, given: Sequence[tuple[FeedbackIn, str | None]], who: str
-) -> list["Future[Appended]"]:
-    """Hand feedbacks with their keys to the log; each future is done at its commit."""
-    return [replica.feedback(each, key, who) for each, key in given]
 
 
 def as_feedback(given: FeedbackRequest) -> FeedbackIn:

@@ -51,6 +51,19 @@ def check_labels(given: FeedbackIn) -> None:
         raise BadItem("feedback must accept or reject a label, or be complete.")
 
 
+def as_body(given: FeedbackIn, item: Item, who: str) -> dict[str, Any]:
+    """Return feedback on an item as the log keeps it."""
+    body = {
+        "item": dict(item),
+        "accepted": list(dict.fromkeys(given.accepted)),
+        "rejected": list(dict.fromkeys(given.rejected)),
+        "complete": given.complete,
+        "who": who,
+    }
+    optional = {"prediction": given.prediction_id, "at": given.at}
+    return body | {name: it for name, it in optional.items() if it is not None}
+
+
 def as_rows(tagger: Tagger, items: Sequence[Item]) -> Any:
     """Return items as the tagger takes them: a list of texts, or rows of features."""
     wanted = "text" if tagger.reads_texts_ else "features"

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from threading import Thread
 
 from manylabel.exceptions import ManylabelError
@@ -27,6 +28,9 @@ class Life:
         The models.
     is_patient : bool, default=False
         Answer nothing before the models are loaded.
+    early : Path or None, default=None
+        A file that is there as long as a worker answers that is not ready: one that is
+        patient waits for its end, one that is not removes it.
 
     Attributes
     ----------
@@ -40,9 +44,12 @@ class Life:
         Called if it could not.
     """
 
-    def __init__(self, service: Service, *, is_patient: bool = False) -> None:
+    def __init__(
+        self, service: Service, *, is_patient: bool = False, early: Path | None = None
+    ) -> None:
         self.service = service
         self.is_patient = is_patient
+        self.early = early
         self.is_ready = False
         self.is_stopping = False
         self.error: Exception | None = None
@@ -52,7 +59,7 @@ class Life:
     async def start(self) -> None:
         """Begin to load the models; wait for them if that is how it is."""
         self._thread.start()
-        while self.is_patient and self._thread.is_alive() and not self.is_stopping:
+        while self._waits() and not self.is_stopping:
             await asyncio.sleep(LOOK)
 
     async def stop(self) -> None:
@@ -68,6 +75,10 @@ class Life:
         if not (self.is_ready and self.service.is_ready()):
             raise NotReady("Models are being loaded.")
 
+    def _waits(self) -> bool:
+        others = self.early is not None and self.early.exists()
+        return self.is_patient and (self._thread.is_alive() or others)
+
     def _start(self) -> None:
         try:
             self.service.start()
@@ -80,6 +91,8 @@ class Life:
         if not self.is_stopping:
             self._warm()
             self.is_ready = True
+            if self.early is not None and not self.is_patient:
+                self.early.unlink(missing_ok=True)
 
     def _warm(self) -> None:
         """Let each model predict once, which compiles what it needs."""

@@ -17,6 +17,10 @@ class BodyTooSlow(ServiceError):
     """A body did not come in time."""
 
 
+class BodyBrokenOff(ServiceError):
+    """A client went away before its body had come."""
+
+
 class EncodedBody(ServiceError):
     """A body is compressed, so its size could not be told before it is read."""
 

@@ -47,7 +47,7 @@ class Model(Protocol):
         self, items: Sequence[Item], wish: Wish
     ) -> list[Tagged]: ...
 
-    def judge(self, item: Item) -> Verdict: ...  # noqa: D102
+    def judge_many(self, items: Sequence[Item]) -> list[Verdict]: ...  # noqa: D102
 
     def explain(  # noqa: D102
         self, item: Item, labels: Sequence[str] | None, k: int
@@ -84,9 +84,12 @@ class OnlineModel:
 
     def judge(self, item: Item) -> Verdict:
         """Return what the model says of an item before it learns it."""
-        rows = as_rows(self.tagger, [item])
-        (best,), (given,) = self.tagger.tag_many(rows, DEPTH), self.tagger.predict(rows)
-        return Verdict([name for name, _ in best], given)
+        return self.judge_many([item])[0]
+
+    def judge_many(self, items: Sequence[Item]) -> list[Verdict]:
+        """Return what the model says of items before it learns them."""
+        rows = as_rows(self.tagger, items)
+        return _pair(self.tagger.tag_many(rows, DEPTH), self.tagger.predict(rows))
 
     def explain(
         self, item: Item, labels: Sequence[str] | None, k: int
@@ -147,10 +150,12 @@ class CorrectedModel:
 
     def judge(self, item: Item) -> Verdict:
         """Return what the model says of an item before it learns it."""
-        rows = as_rows(self.tagger, [item])
-        (best,) = self.corrected.tag_many(rows, DEPTH)
-        (given,) = self.corrected.predict(rows)
-        return Verdict([name for name, _ in best], given)
+        return self.judge_many([item])[0]
+
+    def judge_many(self, items: Sequence[Item]) -> list[Verdict]:
+        """Return what the model says of items before it learns them."""
+        rows = as_rows(self.tagger, items)
+        return _pair(self.corrected.tag_many(rows, DEPTH), self.corrected.predict(rows))
 
     def explain(
         self, item: Item, labels: Sequence[str] | None, k: int
@@ -200,6 +205,14 @@ def read_text(tagger: Tagger, item: Item) -> str:
         )
     (text,) = as_rows(tagger, [item])
     return str(text)
+
+
+def _pair(best: Iterable[Tagged], given: Iterable[list[str]]) -> list[Verdict]:
+    """Return the best labels of each item beside those that it is given."""
+    return [
+        Verdict([name for name, _ in row], names)
+        for row, names in zip(best, given, strict=True)
+    ]
 
 
 def _count(tagger: Tagger) -> dict[str, int]:

@@ -64,6 +64,11 @@ class Plan:
         """Who may do what."""
         return Guard(Tokens(self.folder), may_be_open=is_loopback(self.host))
 
+    @property
+    def early(self) -> Path | None:
+        """The file that is there as long as a worker answers that is not ready."""
+        return None if self.counts is None else Path(self.counts, "early")
+
     def check(self) -> None:
         """Refuse to be reached by others as long as all may do all."""
         if not Path(self.models).is_dir():

@@ -68,6 +68,7 @@ KINDS: dict[type[Exception], Kind] = {
     security.ForeignHost: Kind(403, "Foreign host"),
     limits.BodyTooLarge: Kind(413, "Body too large", CLOSE),
     limits.BodyTooSlow: Kind(408, "Body too slow", CLOSE),
+    limits.BodyBrokenOff: Kind(400, "Body broken off", CLOSE),
     limits.EncodedBody: Kind(415, "Encoded body", CLOSE),
     limits.NotJson: Kind(415, "Not JSON"),
     limits.TookTooLong: Kind(504, "Took too long", LATER),

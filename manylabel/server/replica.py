@@ -20,7 +20,7 @@ from manylabel.server.errors import (
 from manylabel.server.events import Appended, Draft, Event, Remembered
 from manylabel.server.following import Following, Published
 from manylabel.server.following_thread import FollowingThread
-from manylabel.server.items import FeedbackIn, Item, check_labels
+from manylabel.server.items import FeedbackIn, Item, as_body, check_labels
 from manylabel.server.jobs import Job, Jobs, Order
 from manylabel.server.label_index import LabelIndex
 from manylabel.server.labelling import Candidate, choose_items
@@ -71,6 +71,7 @@ class Replica:
         self._jobs = Jobs(parts.store)
         self._drift = Drift()
         self._index, self._counts = LabelIndex(), dict[str, int]()
+        self._is_indexed = False
         self._news = Condition()
         self._subscriptions: set[Subscription] = set()
 
@@ -96,8 +97,8 @@ class Replica:
         return self._following.trouble
 
     def is_ready(self) -> bool:
-        """Tell whether the model can be read."""
-        return self._following.published is not None
+        """Tell whether the model can be read, and its labels searched."""
+        return self._is_indexed
 
     def start(self) -> None:
         """Begin to follow the log."""
@@ -150,24 +151,25 @@ class Replica:
 
         The same key again returns the same number, and nothing is learnt twice.
         """
-        check_labels(given)
-        item = self._item(given, key)
+        return self.feedbacks([(given, key)], who)[0]
+
+    def feedbacks(
+        self, given: Sequence[tuple[FeedbackIn, str | None]], who: str
+    ) -> list["Future[Appended]"]:
+        """Append feedbacks with their keys, once all of them were looked at."""
+        for each, _ in given:
+            check_labels(each)
+        items = [self._item(each, key) for each, key in given]
         now = self._published()
-        verdict = now.model.judge(item)
-        body = {
-            "item": dict(item),
-            "accepted": list(dict.fromkeys(given.accepted)),
-            "rejected": list(dict.fromkeys(given.rejected)),
-            "complete": given.complete,
-            "who": who,
-            "predicted": {"version": now.version, **verdict._asdict()},
-        }
-        optional = {"prediction": given.prediction_id, "at": given.at}
-        body |= {name: it for name, it in optional.items() if it is not None}
-        future = self._submit(events.FEEDBACK, body, key)
-        if given.prediction_id is not None:
-            self._parts.memory.settle(given.prediction_id)
-        return future
+        verdicts = now.model.judge_many(items)
+        futures = []
+        for (each, key), item, verdict in zip(given, items, verdicts, strict=True):
+            body = as_body(each, item, who)
+            body["predicted"] = {"version": now.version, **verdict._asdict()}
+            futures.append(self._submit(events.FEEDBACK, body, key))
+            if each.prediction_id is not None:
+                self._parts.memory.settle(each.prediction_id)
+        return futures
 
     def find(self, key: str, kind: str = events.FEEDBACK) -> Event | None:
         """Return the event of a kind that a key was used for."""
@@ -215,8 +217,9 @@ class Replica:
 
     def versions(self) -> list[VersionInfo]:
         """Return the versions of the model, the newest first."""
-        history = self._following.history
-        return [self._describe(event) for event in reversed(history.versions.values())]
+        # A copy: the thread that follows adds to them meanwhile.
+        found = list(self._following.history.versions.values())
+        return [self._describe(event) for event in reversed(found)]
 
     def card(self) -> dict[str, Any]:
         """Return what the model is."""
@@ -313,15 +316,15 @@ class Replica:
         if given.item is not None:
             return given.item
         name = given.prediction_id or ""
-        found = self._parts.memory.recall(name)
-        if found is not None and found.model == self.name:
-            return found.item
         # It may have been forgotten since the same request came first.
         event = key and self.find(key)
-        if not event or event.body.get("prediction") != name:
+        if event and event.body.get("prediction") == name:
+            item: Item = event.body["item"]
+            return item
+        found = self._parts.memory.recall(name)
+        if found is None or found.model != self.name:
             raise UnknownPrediction(name)
-        item: Item = event.body["item"]
-        return item
+        return found.item
 
     def _check_version(self, version: str) -> None:
         if version not in self._following.history.versions:
@@ -348,16 +351,21 @@ class Replica:
 
     def _tell(self) -> None:
         """Let those know who wait for news."""
-        self._shadows.consider()
         found = self._following.published
+        if found is not None:
+            self._sort_labels(found)
+        self._shadows.consider()
         if found is None:
             return
-        self._index = self._index.extended(found.model.label_names.tolist())
-        given = dict(self._following.label_counts)
-        self._counts = dict(found.model.count_labels(given))
         with self._news:
             self._news.notify_all()
         if self._subscriptions:
             update = Update(found.applied, self._following.costs.to_dict())
             for each in list(self._subscriptions):
                 each.put(update)
+
+    def _sort_labels(self, found: Published) -> None:
+        self._index = self._index.extended(found.model.label_names.tolist())
+        given = dict(self._following.label_counts)
+        self._counts = dict(found.model.count_labels(given))
+        self._is_indexed = True

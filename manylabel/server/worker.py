@@ -60,6 +60,8 @@ class Server(uvicorn.Server):
         def look() -> None:
             if parent is not None and not os.read(parent, 1):
                 loop.remove_reader(parent)
+                if not self.life.is_ready:  # nothing was begun that could be lost
+                    os._exit(1)
                 self.stop()
 
         if parent is not None:
@@ -81,7 +83,7 @@ def serve(plan: Plan, listener: socket.socket, *, parent: int | None = None) -> 
     """
     plan.folder.mkdir(exist_ok=True)
     log = open_log(plan.log_url)
-    life = Life(Service(plan.models, log), is_patient=plan.is_patient)
+    life = Life(Service(plan.models, log), is_patient=plan.is_patient, early=plan.early)
     config = _configure(plan, life)
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: None)  # the server has obeyed when it is raised

@@ -1,9 +1,11 @@
 """Several processes on one socket: started, watched, started again, ended together.
 
 A worker is told what to do by one line on its standard input, which then stays open:
-when it closes, whoever started the worker is gone, and the worker ends too.
+when it closes, whoever started the worker is gone, and the worker ends too. Linux tells
+it so by a signal as well, even while it is still being imported.
 """
 
+import ctypes
 import logging
 import signal
 import socket
@@ -13,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from types import FrameType
 
 from manylabel.server.plan import Plan
@@ -21,6 +24,7 @@ LOOK = 0.2  # seconds between looks at the workers
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # before a worker that died is started again
 SETTLED = 60.0  # seconds after which a worker's death is not the fault of its start
 PATIENCE = 20.0  # seconds for a worker to end before it is killed
+TELL_OF_DEATH = 1  # PR_SET_PDEATHSIG of prctl
 log = logging.getLogger("manylabel.server")
 
 
@@ -71,6 +75,10 @@ class Worker:
             self.process.stdin.close()
 
     def _start(self, now: float) -> None:
+        # Only the first of all answers before it is ready: that it lives.
+        is_first = self.plan.worker == 0 and not self.n_deaths
+        if is_first and self.plan.early is not None:
+            self.plan.early.touch()
         handle = self.listener.fileno()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "manylabel.server.worker"],
@@ -78,11 +86,10 @@ class Worker:
             text=True,
             pass_fds=[handle],
             start_new_session=True,  # Ctrl-C reaches whoever started it, and only that
+            preexec_fn=_die_with_parent(),
         )
         self.begin_at = now
         assert self.process.stdin is not None
-        # Only the first of all answers before it is ready: that it lives.
-        is_first = self.plan.worker == 0 and not self.n_deaths
         plan = replace(self.plan, is_patient=not is_first)
         self.process.stdin.write(plan.to_json(handle) + "\n")
         self.process.stdin.flush()
@@ -96,9 +103,20 @@ class Worker:
             "worker %d ended with status %d and is started again in %.1f s",
             *(self.plan.worker, self.process.returncode, pause),
         )
+        if self.plan.worker == 0 and self.plan.early is not None:
+            self.plan.early.unlink(missing_ok=True)
         if self.process.stdin is not None:
             self.process.stdin.close()
         self.process, self.begin_at = None, now + pause
+
+
+def _die_with_parent() -> Callable[[], object] | None:
+    """Return what asks the kernel to end a process with its parent."""
+    if sys.platform != "linux":
+        return None
+    # Found here and not after the fork, where no lock may be taken.
+    ask = ctypes.CDLL(None).prctl
+    return partial(ask, TELL_OF_DEATH, int(signal.SIGTERM))
 
 
 def supervise(plan: Plan, listener: socket.socket, tell: Callable[[str], None]) -> None:

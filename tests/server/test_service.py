@@ -14,6 +14,7 @@ import pytest
 import manylabel as ml
 from manylabel.server import errors
 from manylabel.server.items import FeedbackIn
+from manylabel.server.label_index import LabelIndex
 from manylabel.server.log import open_log
 from manylabel.server.service import Service
 from manylabel.server.settings import Settings
@@ -171,6 +172,18 @@ def test_what_cannot_be_undone_is_refused(replica):
         replica.activate("abc", "me")
     with pytest.raises(errors.UnknownJob, match="no job"):
         replica.job("../../etc/passwd")
+
+
+def test_labels_are_sorted_before_a_model_is_ready(folder, monkeypatch):
+    extended = LabelIndex.extended
+
+    def dawdle(index, names):
+        time.sleep(0.3)
+        return extended(index, names)
+
+    monkeypatch.setattr(LabelIndex, "extended", dawdle)
+    with serving(folder) as service:
+        assert service.replica("m").labels("is-", 1)
 
 
 def test_a_new_folder_is_served_and_a_changed_one_becomes_the_version(

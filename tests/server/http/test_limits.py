@@ -59,6 +59,27 @@ def test_an_answer_that_takes_too_long_is_given_up(models, running, monkeypatch)
         assert (answer.status_code, answer.json()["title"]) == (504, "Took too long")
 
 
+@pytest.mark.parametrize("verb", ["predict", "feedback", "explain"])
+def test_a_client_that_breaks_off_is_no_fault_of_the_server(http, caplog, verb):
+    scope = {
+        **{"type": "http", "method": "POST", "path": f"{MENU}/{verb}"},
+        **{"query_string": b"", "http_version": "1.1", "scheme": "http"},
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
+    }
+    parts = [{"type": "http.request", "body": b"[", "more_body": True}]
+    answers = []
+
+    async def receive():
+        return parts.pop() if parts else {"type": "http.disconnect"}
+
+    async def send(message):
+        answers.append(message)
+
+    http.portal.call(http.app, scope, receive, send)
+    assert answers[0]["status"] == 400
+    assert not caplog.records
+
+
 class Raw:
     """A connection on which bytes are sent as they are."""
 

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from manylabel.server import schemas
+from manylabel.server.models import CorrectedModel
 
 MENU = "/v1/models/menu"
 WINE = {"text": "a glass of wine"}
@@ -107,6 +108,29 @@ def test_several_feedbacks_have_a_number_each(http):
     assert found.sequences == [found.sequence - 1, found.sequence]
     again = http.post(f"{MENU}/feedback", json=body, headers=headers)
     assert (again.status_code, again.json()) == (200, answer.json())
+
+
+def test_a_list_of_feedbacks_is_judged_at_once(http, monkeypatch):
+    judge, sizes = CorrectedModel.judge_many, []
+
+    def count(model, items):
+        sizes.append(len(items))
+        return judge(model, items)
+
+    monkeypatch.setattr(CorrectedModel, "judge_many", count)
+    body = [{"item": {"text": f"lion {i}"}, "accepted": ["zoo"]} for i in range(300)]
+    assert http.post(f"{MENU}/feedback", json=body).status_code == 202
+    assert sizes.count(300) == 1
+
+
+def test_of_a_list_with_one_bad_feedback_nothing_is_recorded(http):
+    before = http.get(f"{MENU}/figures").json()["acknowledged"]
+    good = {"item": {"text": "lion"}, "accepted": ["zoo"]}
+    bad = {"prediction_id": "nix", "accepted": ["zoo"]}
+    answer = http.post(f"{MENU}/feedback", json=[good, bad])
+    assert (answer.status_code, answer.json()["title"]) == (404, "Unknown prediction")
+    sequence = http.post(f"{MENU}/feedback", json=good).json()["sequence"]
+    assert sequence == before + 1
 
 
 def test_a_prediction_waits_for_what_it_comes_after(http):

@@ -1,5 +1,6 @@
 """Servers as processes: started, ended, killed, started again."""
 
+import asyncio
 import json
 import os
 import signal
@@ -12,9 +13,11 @@ import urllib.request
 import pytest
 
 from manylabel.cli.main import run
+from manylabel.server.lifecycle import Life
 from manylabel.server.log import open_log
 from manylabel.server.plan import Plan
 from manylabel.server.security import Tokens
+from manylabel.server.service import Service
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 MENU = "v1/models/menu"
@@ -68,6 +71,36 @@ def again_after(models):
     return last
 
 
+def test_a_worker_waits_for_the_one_that_answers_before_it_is_ready(tmp_path):
+    early = tmp_path / "early"
+    early.touch()
+    log = open_log(f"sqlite:///{tmp_path}/log.db")
+    first, later = (
+        Life(Service(tmp_path, log), is_patient=is_patient, early=early)
+        for is_patient in (False, True)
+    )
+
+    async def live():
+        starting = asyncio.create_task(later.start())
+        await asyncio.sleep(0.2)
+        assert later.is_ready
+        assert not starting.done()
+        await first.start()
+        await starting
+        assert first.is_ready
+        await first.stop()
+        await later.stop()
+
+    asyncio.run(live())
+    log.close()
+
+
+@pytest.mark.slow
+def test_workers_are_ready_together(serve):
+    served = serve("--workers", "2").wait()
+    assert {call(served, MENU)[0] for _ in range(100)} == {200}
+
+
 @pytest.mark.slow
 def test_workers_share_a_socket_a_log_and_their_counts(serve, models):
     served = serve("--workers", "2").wait()
@@ -109,16 +142,32 @@ def test_a_worker_that_dies_is_started_again(serve, models):
 
 
 @pytest.mark.slow
-def test_workers_do_not_outlive_whoever_started_them(serve):
-    served = serve("--workers", "2").wait()
-    workers = children(served.process.pid)
+@pytest.mark.parametrize("pause", [0.0, 1.0, None])
+def test_workers_do_not_outlive_whoever_started_them(serve, pause):
+    served = serve("--workers", "2")
+    if pause is None:
+        served.wait()
+    while len(workers := children(served.process.pid)) < 2:
+        time.sleep(0.01)
+    time.sleep(pause or 0.0)
     served.process.kill()
     served.process.wait()
-    for _ in range(200):
-        if not any(is_alive(worker) for worker in workers):
-            return
-        time.sleep(0.1)
-    raise AssertionError("workers are left")
+    killed = time.monotonic()
+    while not is_free(served):
+        time.sleep(0.01)
+    assert time.monotonic() - killed < 1.5, "they keep the port"
+    while any(is_alive(worker) for worker in workers):
+        assert time.monotonic() - killed < 20, "they are left"
+        time.sleep(0.05)
+
+
+def is_free(served):
+    """Return whether another server could listen in its place."""
+    try:
+        Plan(models="", port=served.port).listen().close()
+    except OSError:
+        return False
+    return True
 
 
 def children(parent):

@@ -59,6 +59,8 @@ def _count(vectorizer: TextVectorizer, texts: Any) -> tuple[Singles, Array, Ints
         is_new = (columns < 0) & (grams.hashes >> words.REST == 0)
         columns = np.where(is_new, spare, columns).astype(np.int32)
         parts.append(count_parts(grams.indptr, columns))
+    if len(parts) == 1:
+        return parts[0]
     counts, found, starts = zip(*parts, strict=True)
     n_before = np.cumsum([0, *map(len, counts)])
     moved = [each[1:] + n for each, n in zip(starts, n_before[:-1], strict=True)]

@@ -26,7 +26,7 @@ from manylabel.text._listed import N_LISTED, Listed, list_best
 from manylabel.text._mentions import check_apart, check_flags, check_lists
 from manylabel.text._moved import Moved, decide, find_given, obey
 from manylabel.text._odds import ScoreMap, find_thresholds
-from manylabel.text._open_rows import Items, read_items
+from manylabel.text._open_rows import Items, read_items, weigh_unknown
 from manylabel.text._predictions import Tagged
 from manylabel.text._tagger import Tagger
 
@@ -88,6 +88,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     recent_: Recent
     _columns: dict[str, int] | None = None  # of names; replaced, not written to
     _map: tuple[Any, ScoreMap] | None = None  # of a learner's scores
+    _unknown: tuple[Any, float] | None = None  # a vectorizer, weight of other words
     _law: Floats | None = None  # the propensities, made when they are needed
 
     def __init__(self, tagger: Tagger, *, n_bits: int = 22) -> None:
@@ -139,7 +140,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
             Itself.
         """
         self._check_parameters()
-        taken = read_items(self.tagger.vectorizer_, items)
+        taken = self._read(items)
         n_rows = taken.X.shape[0]
         yes = check_lists(accepted, "accepted", n_rows)
         no = check_lists(
@@ -262,8 +263,10 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
 
     def _read(self, items: Any) -> Items:
-        self._check_parameters()
-        return read_items(self.tagger.vectorizer_, items)
+        vectorizer = self.tagger.vectorizer_
+        if self._unknown is None or self._unknown[0] is not vectorizer:
+            self._unknown = vectorizer, weigh_unknown(vectorizer)
+        return read_items(vectorizer, items, self._unknown[1])
 
     def _list(
         self, X: CSR, depth: int, allowed: Bools | None = None, given: CSR | None = None
@@ -445,7 +448,8 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         if not isinstance(self.tagger, Tagger):
             raise TypeError(f"tagger must be a Tagger. Got {self.tagger!r:.40}.")
-        check_is_fitted(self.tagger)
+        if not self.tagger.__sklearn_is_fitted__():  # the check alone takes 20 us
+            check_is_fitted(self.tagger)
         bounds = {"min_val": LEAST_BITS, "max_val": MOST_BITS}
         check_scalar(self.n_bits, "n_bits", Integral, **bounds)
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import manylabel as ml
-from manylabel.text._open_rows import read_items
+from manylabel.text._open_rows import read_items, weigh_unknown
 
 FOLDER = Path(__file__).parents[1] / "../shared/data"
 CHUNK, N_FITS, SHOWN = 50, 4, 5
@@ -126,7 +126,7 @@ def measure(name: str, folder: Path, n: int) -> None:
     tagger = ml.Tagger(quality="fast").fit(first)
     texts, true = list(stream.texts), stream.labels.decode(stream.Y)
     shown = tagger.tag_many(texts, SHOWN)
-    items = read_items(tagger.vectorizer_, texts)
+    items = read_items(tagger.vectorizer_, texts, weigh_unknown(tagger.vectorizer_))
     for kind in ("complete", "partial"):
         rows = zip(shown, true, true, strict=True)
         yes, no, closed = zip(*(give(kind, *row) for row in rows), strict=True)

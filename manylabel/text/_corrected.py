@@ -26,7 +26,7 @@ from manylabel.text._listed import N_LISTED, Listed, list_best
 from manylabel.text._mentions import check_apart, check_flags, check_lists
 from manylabel.text._moved import Moved, decide, find_given, obey
 from manylabel.text._odds import ScoreMap, find_thresholds
-from manylabel.text._open_rows import Items, read_items
+from manylabel.text._open_rows import Items, read_items, weigh_unknown
 from manylabel.text._predictions import Tagged
 from manylabel.text._tagger import Tagger
 
@@ -88,6 +88,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     recent_: Recent
     _columns: dict[str, int] | None = None  # of names; replaced, not written to
     _map: tuple[Any, ScoreMap] | None = None  # of a learner's scores
+    _unknown: tuple[Any, float] | None = None  # a vectorizer, weight of other words
     _law: Floats | None = None  # the propensities, made when they are needed
 
     def __init__(self, tagger: Tagger, *, n_bits: int = 22) -> None:
@@ -139,7 +140,7 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
             Itself.
         """
         self._check_parameters()
-        taken = read_items(self.tagger.vectorizer_, items)
+        taken = self._read(items)
         n_rows = taken.X.shape[0]
         yes = check_lists(accepted, "accepted", n_rows)
         no = check_lists(
@@ -207,16 +208,15 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
             return self.tagger.tag_many(items, k, allow, deny, proba)
         taken, allowed = self._read(items), self._allow(allow, deny)
         if k is None:
-            found = self._give(taken, allowed, DEEPEST)
+            found = self._give(taken, allowed, DEEPEST, proba=proba)
         else:
             (depth,) = _validation.depths(k)
-            found = self._move(taken, max(2 * depth, depth + N_LISTED), allowed)
+            depth = max(2 * depth, depth + N_LISTED)
+            found = self._move(taken, depth, allowed, proba=proba)
         order = np.lexsort((found.labels, -found.scores, found.rows))
-        found = found.keep(order)
         starts = np.searchsorted(found.rows, np.arange(taken.X.shape[0] + 1))
-        values = found.chances if proba else found.scores
-        names = self._name(found.labels)
-        pairs = list(zip(names, values.tolist(), strict=True))
+        names, values = self._name(found.labels[order]), found.values[order].tolist()
+        pairs = list(zip(names, values, strict=True))
         most = len(pairs) if k is None else k
         return [pairs[a : min(a + most, b)] for a, b in pairwise(starts.tolist())]
 
@@ -263,8 +263,10 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
 
     def _read(self, items: Any) -> Items:
-        self._check_parameters()
-        return read_items(self.tagger.vectorizer_, items)
+        vectorizer = self.tagger.vectorizer_
+        if self._unknown is None or self._unknown[0] is not vectorizer:
+            self._unknown = vectorizer, weigh_unknown(vectorizer)
+        return read_items(vectorizer, items, self._unknown[1])
 
     def _list(
         self, X: CSR, depth: int, allowed: Bools | None = None, given: CSR | None = None
@@ -345,14 +347,16 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         depth: int,
         allowed: Bools | None = None,
         given: CSR | None = None,
+        *,
+        proba: bool = False,
     ) -> Moved:
         """Return the candidates of items, moved by corrections."""
         lists, scores, chances = self._list(taken.X, depth, allowed, given)
         n_rows = taken.X.shape[0]
         if not hasattr(self, "recent_"):
             rows = np.repeat(np.arange(n_rows), np.diff(lists.indptr))
-            still = np.zeros(len(scores))
-            return Moved(rows, lists.labels, scores, chances, lists.ranks, still)
+            values, still = expit(lists.odds), np.zeros(len(scores))
+            return Moved(rows, lists.labels, scores, values, lists.ranks, still)
         n_labels = len(self.tagger.label_names_) + len(self.new_names_)
         room = len(scores) + n_rows * candidates.MOST_RAISED
         out = scoring.make_moved(n_rows, room)
@@ -365,22 +369,28 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
         )
         rows = np.repeat(np.arange(n_rows), np.diff(out.indptr))
         labels, sources, odds, ranks, moves = (each[:n] for each in out[1:])
-        is_still = moves == 0
-        still = sources[is_still]
-        values = self._score_map().to_scores(ranks + moves), expit(odds + moves)
-        for found, before in zip(values, (scores, chances), strict=True):
-            found[is_still] = before[still]
-        moved = Moved(rows, labels, *values, ranks, moves)
+        is_still, before = moves == 0, scores
+        if not is_still.all():  # else the lists are as they were
+            scores = self._score_map().to_scores(ranks + moves)
+            scores[is_still] = before[sources[is_still]]
+        values = expit(odds + moves) if proba else scores
+        if proba and chances is not None:
+            values[is_still] = chances[sources[is_still]]
+        moved = Moved(rows, labels, scores, values, ranks, moves)
         return moved if allowed is None else moved.keep(allowed[labels])
 
-    def _give(self, taken: Items, allowed: Bools | None, depth: int) -> Moved:
+    def _give(
+        self, taken: Items, allowed: Bools | None, depth: int, *, proba: bool = False
+    ) -> Moved:
         """Return the labels that items are given."""
         decision, n_rows = self._decision(allowed), taken.X.shape[0]
         given = decision.give_sets(taken.X)
-        found = self._move(taken, _longest(given.indptr) + depth, allowed)
+        depth = max(depth, _longest(given.indptr) + N_LISTED)
+        found = self._move(taken, depth, allowed, proba=proba)
         is_given = find_given(found, given)
         if np.count_nonzero(is_given) < given.nnz:  # a rule that is not by rank
-            found = self._move(taken, depth, allowed, decision.give(taken.X))
+            given = decision.give(taken.X)
+            found = self._move(taken, depth, allowed, given, proba=proba)
             is_given = find_given(found, given)
         is_given = decide(found, is_given, self._thresholds(), n_rows)
         decision = decision._replace(allowed=allowed)  # with those that are new
@@ -417,12 +427,13 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
 
     def _name(self, labels: Ints) -> list[str]:
         """Return the names of labels."""
-        known = self.tagger.label_names_
-        names = np.empty(len(labels), object)
-        is_new = labels >= len(known)
-        names[~is_new] = known[labels[~is_new]]
-        names[is_new] = self._new_names()[labels[is_new] - len(known)]
-        return names.tolist()
+        known, new = self.tagger.label_names_, self._new_names()
+        if labels.max(initial=0) < len(known):
+            return list(known[labels])
+        return [
+            known[label] if label < len(known) else new[label - len(known)]
+            for label in labels.tolist()
+        ]
 
     def _known_sizes(self) -> dict[str, int]:
         n_new = len(self.new_names_)
@@ -437,10 +448,11 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         if not isinstance(self.tagger, Tagger):
             raise TypeError(f"tagger must be a Tagger. Got {self.tagger!r:.40}.")
-        check_is_fitted(self.tagger)
+        if not self.tagger.__sklearn_is_fitted__():  # the check alone takes 20 us
+            check_is_fitted(self.tagger)
         bounds = {"min_val": LEAST_BITS, "max_val": MOST_BITS}
         check_scalar(self.n_bits, "n_bits", Integral, **bounds)
 
 
 def _longest(indptr: Array) -> int:
-    return int(np.diff(indptr).max(initial=0))
+    return max(np.diff(indptr).tolist(), default=0)

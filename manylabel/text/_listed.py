@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit, logit
+from scipy.special import logit
 
 from manylabel._kernels.corrections import candidates
 from manylabel._typing import CSR, Array, Floats, Ints
@@ -21,7 +21,7 @@ class Listed(NamedTuple):
 
     lists: candidates.Lists
     scores: Floats
-    chances: Floats
+    chances: Floats | None  # probabilities, if the learner was calibrated
 
 
 def list_best(
@@ -51,7 +51,7 @@ class _Labels(NamedTuple):
     odds: Floats
     ranks: Floats
     scores: Floats
-    chances: Floats
+    chances: Floats | None  # probabilities, if the learner was calibrated
 
 
 def _read(best: CSR, learner: Any, scale: ScoreMap) -> _Labels:
@@ -62,8 +62,8 @@ def _read(best: CSR, learner: Any, scale: ScoreMap) -> _Labels:
         chances = scorer_of(learner).to_proba(best).data[order]
         odds = np.clip(logit(chances), -SURE, SURE)
     else:
-        odds = np.clip(ranks, -MOST_LEARNT, MOST_LEARNT)
-        chances = expit(odds)
+        chances = None
+        odds = np.minimum(np.maximum(ranks, -MOST_LEARNT), MOST_LEARNT)
     return _Labels(labels, odds, ranks, scores.astype(np.float64), chances)
 
 

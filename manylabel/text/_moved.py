@@ -17,7 +17,7 @@ class Moved(NamedTuple):
     rows: Ints
     labels: Ints
     scores: Floats
-    chances: Floats
+    values: Floats  # scores, or probabilities
     ranks: Floats
     moves: Floats
 
@@ -29,11 +29,10 @@ class Moved(NamedTuple):
 
 def find_given(found: Moved, given: CSR) -> Bools:
     """Return which candidates the tagger gives."""
-    known = found.labels < given.shape[1]
-    is_given = np.zeros(len(known), np.bool_)
-    pairs = given[found.rows[known], found.labels[known]]
-    is_given[known] = np.asarray(pairs).ravel() > 0
-    return is_given
+    rows = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
+    width = 1 + max(given.shape[1], int(found.labels.max(initial=0)))
+    pairs = rows * width + given.indices
+    return np.isin(found.rows * width + found.labels, pairs)
 
 
 def decide(found: Moved, is_given: Bools, thresholds: Floats, n_rows: int) -> Bools:

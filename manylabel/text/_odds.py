@@ -21,7 +21,6 @@ class ScoreMap(NamedTuple):
 
     scores: Floats
     odds: Floats
-    beyond: float  # slope outside the knots
 
     @classmethod
     def of(cls, learner: Any) -> Self:
@@ -33,19 +32,25 @@ class ScoreMap(NamedTuple):
             return cls.of(learner.estimator_)
         if hasattr(learner, "threshold_"):
             odds = np.linspace(-SURE, SURE, int(8 * SURE) + 1)
-            return cls(expit(odds) - float(learner.threshold_), odds, BEYOND)
+            scores = expit(odds) - float(learner.threshold_)
+            far = (FARTHEST - SURE) * np.array([-1.0, 1.0])
+            ends = scores[[0, -1]] + far / BEYOND
+            return cls(
+                np.concatenate([ends[:1], scores, ends[1:]]),
+                np.concatenate([[-FARTHEST], odds, [FARTHEST]]),
+            )
         is_logistic = isinstance(learner, OneVsRest) and learner.loss == "log_loss"
         slope = 1.0 if is_logistic or isinstance(learner, OnlineLabelTree) else MARGIN
-        return cls(np.array([-1.0, 1.0]), np.array([-slope, slope]), slope)
+        odds = FARTHEST * np.array([-1.0, 1.0])
+        return cls(odds / slope, odds)
 
     def to_odds(self, scores: Array) -> Floats:
         """Return the log odds of scores, which may be infinite."""
-        scores = np.clip(scores, *np.array([-FARTHEST, FARTHEST]) / self.beyond)
-        return _along(scores, self.scores, self.odds, self.beyond)
+        return np.interp(scores, self.scores, self.odds)
 
     def to_scores(self, odds: Floats) -> Floats:
         """Return the scores of log odds."""
-        return _along(odds, self.odds, self.scores, 1 / self.beyond)
+        return np.interp(odds, self.odds, self.scores)
 
 
 def find_thresholds(learner: Any, scale: ScoreMap, n_labels: int) -> Floats:
@@ -55,8 +60,3 @@ def find_thresholds(learner: Any, scale: ScoreMap, n_labels: int) -> Floats:
     odds = scale.to_odds(learner.thresholds_)
     usual = np.full(n_labels - len(odds), np.median(odds))
     return np.concatenate([odds, usual])
-
-
-def _along(x: Array, from_: Floats, to: Floats, slope: float) -> Floats:
-    inside = np.interp(x, from_, to)
-    return np.asarray(inside + slope * (x - np.clip(x, from_[0], from_[-1])))

@@ -23,11 +23,17 @@ class Items(NamedTuple):
     rows: Rows
 
 
-def read_items(vectorizer: Any, items: Any) -> Items:
+def weigh_unknown(vectorizer: Any) -> float:
+    """Return the weight of a word that a vectorizer does not know: of the rarest."""
+    is_open = isinstance(vectorizer, TextVectorizer) and vectorizer.n_features is None
+    return float(vectorizer.idf_.max()) if is_open else 0.0
+
+
+def read_items(vectorizer: Any, items: Any, unknown: float) -> Items:
     """Return the features of items, and beside them those of unknown words.
 
     A vectorizer that has a vocabulary gives its columns and weights; a single word that
-    is not in it has a column by its hash, and the weight of the rarest that is.
+    is not in it has a column by its hash, and the weight ``unknown``.
     """
     if not isinstance(vectorizer, TextVectorizer) or vectorizer.n_features is not None:
         X = vectorize(vectorizer, items, "transform")
@@ -37,7 +43,7 @@ def read_items(vectorizer: Any, items: Any) -> Items:
     idf, n_known = vectorizer.idf_, vectorizer.n_features_out_
     is_known = columns < n_known
     known = columns[is_known]
-    weights = np.full(len(columns), idf.max(), np.float32)
+    weights = np.full(len(columns), unknown, np.float32)
     weights[is_known] = idf[known]
     starts = np.concatenate([[0], np.cumsum(is_known)])[indptr]
     values = _weigh(starts, counts[is_known], weights[is_known])
@@ -59,6 +65,8 @@ def _count(vectorizer: TextVectorizer, texts: Any) -> tuple[Singles, Array, Ints
         is_new = (columns < 0) & (grams.hashes >> words.REST == 0)
         columns = np.where(is_new, spare, columns).astype(np.int32)
         parts.append(count_parts(grams.indptr, columns))
+    if len(parts) == 1:
+        return parts[0]
     counts, found, starts = zip(*parts, strict=True)
     n_before = np.cumsum([0, *map(len, counts)])
     moved = [each[1:] + n for each, n in zip(starts, n_before[:-1], strict=True)]

@@ -86,6 +86,17 @@ class Reference:
             self.slopes[w] += slopes**2
             self.scales[w] -= RESCALE * slopes / np.sqrt(self.slopes[w] + 1)
 
+    def step(self, label, u, z, slope, most):
+        """Step the weights of a label by AdaGrad, until it is probable."""
+        g = -1.0
+        while most and abs(g) >= HALF:
+            most, g = most - 1, slope(label, z + self.words(label, u))
+            for j in np.flatnonzero(u) if abs(g) >= LEAST else ():
+                total = self.squares.get((label, j), 0.0) + (g * u[j]) ** 2
+                move = -STEP * g * u[j] / np.sqrt(total + ROUGHNESS)
+                self.squares[label, j] = total
+                self.weight[label, j] = self.weight.get((label, j), 0.0) + move
+
     def learn(self, x, yes, no, complete):
         """Learn a row: judge the weights, step, then settle the row itself."""
         u, odds = x / np.linalg.norm(x), self.odds(x, [*yes, *no])
@@ -119,16 +130,8 @@ class Reference:
         row, best = x.tobytes(), CLEAR - AHEAD
         now = {}
         for label in odds:
-            for _ in range(STEPS if label in yes else 1):
-                z = odds[label] + self.words(label, u)
-                g = slope(label, z + self.whole.get((label, row), 0.0))
-                for j in np.flatnonzero(u) if abs(g) >= LEAST else ():
-                    total = self.squares.get((label, j), 0.0) + (g * u[j]) ** 2
-                    move = -STEP * g * u[j] / np.sqrt(total + ROUGHNESS)
-                    self.squares[label, j] = total
-                    self.weight[label, j] = self.weight.get((label, j), 0.0) + move
-                if abs(g) < HALF:
-                    break
+            z = odds[label] + self.whole.get((label, row), 0.0)
+            self.step(label, u, z, slope, STEPS if label in yes else 1)
             now[label] = odds[label] + self.s * self.words(label, u)
             now[label] += self.whole.get((label, row), 0.0)
         for label in sorted(odds, key=lambda label: label in yes):

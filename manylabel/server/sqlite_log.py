@@ -1,9 +1,10 @@
 """The log in a file of SQLite, which several processes may write and follow."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Condition, Lock, local
@@ -217,6 +218,7 @@ class SqliteLog:
         known: sqlite3.Connection | None = getattr(self._local, name, None)
         if known is not None:
             return known
+        _make_private(path)
         connection = sqlite3.connect(
             path, timeout=self.timeout, isolation_level=None, check_same_thread=False
         )
@@ -237,6 +239,12 @@ class SqliteLog:
         except sqlite3.Error as error:
             kind = LogDamaged if "malformed" in str(error) else LogError
             raise kind(f"The log {self.path} cannot be used: {error}.") from error
+
+
+def _make_private(path: Path) -> None:
+    """Make a file that only its owner reads; what SQLite puts beside it is as it is."""
+    with suppress(OSError):  # SQLite says what is wrong with the place
+        os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o600))
 
 
 @contextmanager

@@ -65,7 +65,10 @@ class Service:
         settings = settings or Settings()
         writer = GroupWriter(log, most_waiting=settings.most_waiting)
         memory = Memory(
-            log, most_waiting=settings.most_remembering, age=settings.memory
+            log,
+            most_waiting=settings.most_remembering,
+            age=settings.memory,
+            most=settings.most_remembered,
         )
         self._parts = Parts(log, Store(models), writer, memory, settings)
         self._replicas: dict[str, Replica] = {}

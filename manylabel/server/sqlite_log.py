@@ -37,6 +37,7 @@ PREDICTIONS = (
 )
 COLUMNS = "sequence, model, kind, key, at, body, digest"
 POLL = 0.01  # seconds between looks for what other processes wrote
+JOURNAL = 16 << 20  # bytes of a journal that are kept once it is in the file
 RETRY = 0.001  # seconds between attempts to get the lock of writers
 
 
@@ -187,12 +188,18 @@ class SqliteLog:
             )
             return list(map(events.read_prediction, rows))
 
-    def forget(self, before: float) -> int:
-        """Drop predictions older than a time; return how many."""
-        with self._predictions() as connection, _transaction(connection, self.timeout):
-            return connection.execute(
-                "DELETE FROM predictions WHERE at < ?", [before]
-            ).rowcount
+    def forget(self, before: float, keep: int) -> int:
+        """Drop predictions older than a time, or not of the newest; return how many."""
+        late = "SELECT id FROM predictions ORDER BY at DESC LIMIT -1 OFFSET ?"
+        with self._predictions() as connection:
+            with _transaction(connection, self.timeout):
+                n_dropped = connection.execute(
+                    f"DELETE FROM predictions WHERE at < ? OR id IN ({late})",
+                    [before, keep],
+                ).rowcount
+            # Else the journal would stay as long as it has ever been.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return n_dropped
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -228,6 +235,7 @@ class SqliteLog:
         until = time.monotonic() + self.timeout
         _insist(connection, "PRAGMA journal_mode = WAL", until)
         connection.execute(f"PRAGMA synchronous = {sync}")
+        connection.execute(f"PRAGMA journal_size_limit = {JOURNAL}")
         setattr(self._local, name, connection)
         return connection
 

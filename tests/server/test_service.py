@@ -114,7 +114,7 @@ def test_a_request_that_is_sent_again_outlives_its_prediction(replica):
     first = replica.feedback(said, "k", "me").result(10)
     log = replica._parts.log
     wait_for(lambda: log.recall(found.ids[0]) is not None)
-    log.forget(time.time() + 1)
+    log.forget(time.time() + 1, keep=0)
     assert replica.feedback(said, "k", "me").result(10).sequence == first.sequence
 
 

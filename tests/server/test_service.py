@@ -172,6 +172,20 @@ def test_what_cannot_be_undone_is_refused(replica):
         replica.job("../../etc/passwd")
 
 
+@pytest.mark.parametrize("name", ["jobs", "tokens.json", "log.db"])
+def test_names_of_the_services_own_files_are_refused(
+    folder, batch_tagger, caplog, name
+):
+    kept = folder / "models" / ".serve"
+    kept.mkdir()
+    (kept / "tokens.json").write_text("{}")
+    batch_tagger.save(folder / "models" / name)
+    with serving(folder) as service:
+        assert service.names() == ["m"]
+    assert "must be other than jobs, tokens.json and log.db" in caplog.text
+    assert not (kept / name / "versions").exists()
+
+
 def test_labels_are_sorted_before_a_model_is_ready(folder, monkeypatch):
     extended = LabelIndex.extended
 

@@ -61,6 +61,13 @@ def test_an_answer_that_takes_too_long_is_given_up(models, running, monkeypatch)
         assert (answer.status_code, answer.json()["title"]) == (504, "Took too long")
 
 
+def test_a_request_with_two_hosts_is_refused(http):
+    hosts = [("host", "localhost"), ("host", "example.org")]
+    for headers in (hosts, hosts[::-1]):
+        answer = http.get("/v1/models", headers=headers)
+        assert (answer.status_code, answer.json()["title"]) == (400, "Two hosts")
+
+
 def test_few_large_predictions_run_at_a_time_and_small_ones_do_not_wait(
     http, monkeypatch
 ):
@@ -150,6 +157,14 @@ def _refuses_a_head_without_end(served):
         pass  # it was closed while we were sending
     answer = raw.read()  # nothing, if it was closed before all was read
     assert not answer or answer.startswith(b"HTTP/1.1 431")
+    for size, status in ((100_000, b"431"), (60_000, b"200")):
+        raw = Raw(served)
+        one = b"X-One: " + b"a" * size
+        raw.send(
+            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n%b\r\n\r\n"
+            % one
+        )
+        assert raw.read().startswith(b"HTTP/1.1 " + status)
     raw = Raw(served)
     try:
         raw.send(b"GET / HTTP/1.1\r\nX-One: ")

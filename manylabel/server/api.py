@@ -21,11 +21,13 @@ from manylabel.server.schemas import (
 )
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
+from manylabel.server.threads import run_large
 
 JSON = "application/json"
 PATIENCE = 30.0  # seconds for which a request waits for learning
 HEARSAY = 2.0  # seconds after which an event of another process is surely known
 FIRST_LOOK, LONGEST_LOOK = 0.001, 0.02  # seconds between looks at what is learnt
+LONG = 100_000  # bytes of a body that is not parsed on the event loop
 T = TypeVar("T", bound=BaseModel)
 
 Model = Annotated[str, Path(description="The model's name.", examples=["tags"])]
@@ -83,7 +85,7 @@ class Tagging:
         if handlers.is_small(asked):
             content = handlers.predict(replica, asked)
         else:
-            content = await run_in_threadpool(handlers.predict, replica, asked)
+            content = await run_large(handlers.predict, replica, asked)
         return Response(content, media_type=JSON)
 
     async def feedback(
@@ -103,7 +105,8 @@ class Tagging:
         pairs = [
             (handlers.as_feedback(each), k) for each, k in zip(given, keys, strict=True)
         ]
-        futures = await run_in_threadpool(replica.feedbacks, pairs, who)
+        run = run_large if is_list else run_in_threadpool
+        futures = await run(replica.feedbacks, pairs, who)
         places = [await asyncio.wrap_future(future) for future in futures]
         sequences = [place.sequence for place in places]
         if wait is not None:
@@ -152,9 +155,7 @@ class Tagging:
     ) -> Response:
         """Return those of some items that it would help most to label next."""
         replica = self._replica(request, "read", model)
-        content = await run_in_threadpool(
-            handlers.queue, replica, asked.limit, asked.items
-        )
+        content = await run_large(handlers.queue, replica, asked.limit, asked.items)
         return Response(content, media_type=JSON)
 
     async def figures(self, request: Request, model: Model) -> Response:
@@ -202,7 +203,10 @@ async def acknowledge(future: Any) -> Response:
 
 async def read_body(request: Request, schema: type[T]) -> T:
     """Return the body of a request, checked, straight from its bytes."""
-    return parse(schema, await read_bytes(request))
+    body = await read_bytes(request)
+    if len(body) > LONG:
+        return await run_large(parse, schema, body)
+    return parse(schema, body)
 
 
 async def read_bytes(request: Request) -> bytes:

@@ -17,6 +17,69 @@ TOO_LARGE = (
 )
 
 
+class Connection(HttpToolsProtocol):
+    """A connection whose heads are bounded in size and time."""
+
+    limits = Limits()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._head_bytes = self._fields_bytes = 0
+        self._in_head = True
+        self._patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > self.limits.header_bytes:
+                self.transport.write(TOO_LARGE)
+                self.transport.close()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # A head that comes in one piece is over before its bytes are counted.
+        self._fields_bytes += len(name) + len(value)
+        if self._fields_bytes > self.limits.header_bytes:
+            raise ValueError("The head must be shorter.")
+        super().on_header(name, value)
+
+    def send_400_response(self, msg: str) -> None:
+        if self._fields_bytes <= self.limits.header_bytes:
+            super().send_400_response(msg)
+            return
+        self.transport.write(TOO_LARGE)
+        self.transport.close()
+
+    def on_message_begin(self) -> None:
+        self._expect_head()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def _expect_head(self) -> None:
+        self._stop_waiting()
+        self._in_head, self._head_bytes, self._fields_bytes = True, 0, 0
+        self._patience = self.loop.call_later(
+            self.limits.header_seconds, self.transport.close
+        )
+
+    def _stop_waiting(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+
 def bounded(limits: Limits) -> type[HttpToolsProtocol]:
     """Return a class of connections with these limits, for uvicorn to use.
 
@@ -25,51 +88,4 @@ def bounded(limits: Limits) -> type[HttpToolsProtocol]:
     >>> issubclass(bounded(Limits()), HttpToolsProtocol)
     True
     """
-
-    class Connection(HttpToolsProtocol):
-        """A connection whose heads are bounded in size and time."""
-
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            super().__init__(*args, **kwargs)
-            self._head_bytes = 0
-            self._in_head = True
-            self._patience: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self._expect_head()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_waiting()
-            super().connection_lost(exc)
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self._in_head:
-                self._head_bytes += len(data)
-                if self._head_bytes > limits.header_bytes:
-                    self.transport.write(TOO_LARGE)
-                    self.transport.close()
-
-        def on_message_begin(self) -> None:
-            self._expect_head()
-            super().on_message_begin()
-
-        def on_headers_complete(self) -> None:
-            self._in_head = False
-            self._stop_waiting()
-            super().on_headers_complete()
-
-        def _expect_head(self) -> None:
-            self._stop_waiting()
-            self._in_head, self._head_bytes = True, 0
-            self._patience = self.loop.call_later(
-                limits.header_seconds, self.transport.close
-            )
-
-        def _stop_waiting(self) -> None:
-            if self._patience is not None:
-                self._patience.cancel()
-                self._patience = None
-
-    return Connection
+    return type("Bounded", (Connection,), {"limits": limits})

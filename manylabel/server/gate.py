@@ -14,6 +14,7 @@ from manylabel.server.limits import (
     EncodedBody,
     Limits,
     TookTooLong,
+    TwoHosts,
 )
 from manylabel.server.metrics import Metrics
 from manylabel.server.problems import MEDIA_TYPE, UNEXPECTED, tell
@@ -96,6 +97,8 @@ class Gate:
             name.decode("latin-1"): value.decode("latin-1")
             for name, value in scope["headers"]
         }
+        if sum(name == b"host" for name, _ in scope["headers"]) > 1:
+            raise TwoHosts("The request must have one header Host.")
         most = self.limits.bytes_of(scope["method"])
         if self.in_flight > self.limits.in_flight and not scope["path"].startswith(
             HEALTH

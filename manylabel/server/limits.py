@@ -9,6 +9,10 @@ from manylabel.server.errors import ServiceError
 MB = 1 << 20
 
 
+class TwoHosts(ServiceError):
+    """A head names the host more than once, so one may not be the one that counts."""
+
+
 class BodyTooLarge(ServiceError):
     """A body has more bytes than may be sent."""
 

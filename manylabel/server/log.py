@@ -44,7 +44,7 @@ class Log(Protocol):
 
     def unsettled(self, model: str, limit: int) -> list[Remembered]: ...  # noqa: D102
 
-    def forget(self, before: float) -> int: ...  # noqa: D102
+    def forget(self, before: float, keep: int) -> int: ...  # noqa: D102
 
     def close(self) -> None: ...  # noqa: D102
 

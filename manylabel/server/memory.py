@@ -27,12 +27,20 @@ class Memory:
         How many may wait to be written.
     age : float, default=604800
         Seconds after which they are forgotten.
+    most : int, default=1000000
+        How many are kept; a tenth more may be there for a while.
     """
 
     def __init__(
-        self, log: Log, *, most_waiting: int = 100_000, age: float = 604_800.0
+        self,
+        log: Log,
+        *,
+        most_waiting: int = 100_000,
+        age: float = 604_800.0,
+        most: int = 1_000_000,
     ) -> None:
-        self._log, self._age = log, age
+        self._log, self._age, self._most = log, age, most
+        self._n_written = 0  # since some were forgotten
         self._waiting: deque[Remembered] = deque(maxlen=most_waiting)
         self._settled: deque[str] = deque(maxlen=most_waiting)
         self._recent: dict[str, Remembered] = {}  # waiting, by id
@@ -103,6 +111,8 @@ class Memory:
             with self._changed:
                 waiting = {found.id: found for found in self._waiting}
                 self._recent = waiting
-        if time.monotonic() - self._forgotten > FORGET_EVERY:
-            self._forgotten = time.monotonic()
-            self._log.forget(time.time() - self._age)
+        self._n_written += len(predictions)
+        is_late = time.monotonic() - self._forgotten > FORGET_EVERY
+        if is_late or self._n_written > self._most / 10:
+            self._forgotten, self._n_written = time.monotonic(), 0
+            self._log.forget(time.time() - self._age, self._most)

@@ -156,10 +156,11 @@ class PostgresLog:
         rows = self._rows(f"{query} ORDER BY at DESC LIMIT %s", model, limit)
         return list(map(events.read_prediction, rows))
 
-    def forget(self, before: float) -> int:
-        """Drop predictions older than a time; return how many."""
-        query = "DELETE FROM manylabel_predictions WHERE at < %s"
-        return self._run(lambda c: int(c.execute(query, [before]).rowcount))
+    def forget(self, before: float, keep: int) -> int:
+        """Drop predictions older than a time, or not of the newest; return how many."""
+        late = "SELECT id FROM manylabel_predictions ORDER BY at DESC OFFSET %s"
+        query = f"DELETE FROM manylabel_predictions WHERE at < %s OR id IN ({late})"
+        return self._run(lambda c: int(c.execute(query, [before, keep]).rowcount))
 
     def close(self) -> None:
         """Close all connections."""

@@ -66,6 +66,7 @@ KINDS: dict[type[Exception], Kind] = {
     ),
     security.NotAllowed: Kind(403, "Not allowed"),
     security.ForeignHost: Kind(403, "Foreign host"),
+    limits.TwoHosts: Kind(400, "Two hosts", CLOSE),
     limits.BodyTooLarge: Kind(413, "Body too large", CLOSE),
     limits.BodyTooSlow: Kind(408, "Body too slow", CLOSE),
     limits.BodyBrokenOff: Kind(400, "Body broken off", CLOSE),

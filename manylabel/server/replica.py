@@ -26,7 +26,7 @@ from manylabel.server.label_index import LabelIndex
 from manylabel.server.labelling import Candidate, choose_items
 from manylabel.server.log import Log
 from manylabel.server.memory import Memory
-from manylabel.server.models import Wish
+from manylabel.server.models import Tagged, Wish
 from manylabel.server.settings import Settings
 from manylabel.server.shadows import Shadows
 from manylabel.server.snapshots import Snapshots
@@ -35,6 +35,7 @@ from manylabel.server.subscription import Subscription, Update
 from manylabel.server.writer import GroupWriter
 from manylabel.text import TagExplanation
 
+PART = 1000  # items that are tagged in one go
 AMONG = 500  # predictions among which the items to label next are
 
 
@@ -130,7 +131,9 @@ class Replica:
         What is remembered can be named by its id when feedback comes.
         """
         now = self._published()
-        labels = now.model.tag_many(items, Wish(k, allow, deny, proba))
+        wish, labels = Wish(k, allow, deny, proba), list[Tagged]()
+        for start in range(0, len(items), PART):  # between them, others have a turn
+            labels += now.model.tag_many(items[start : start + PART], wish)
         ids = [uuid.uuid4().hex for _ in items]
         if not proba:
             self._drift.add([row[0][1] for row in labels if row])

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from manylabel.exceptions import MissingExtra
 from manylabel.server.log import open_log
 from manylabel.server.plan import Plan
+from manylabel.server.security import make_private
 from manylabel.server.workers import supervise
 
 try:
@@ -26,7 +27,7 @@ def run(plan: Plan, tell: Callable[[str], None]) -> None:
         Is told what people should know.
     """
     plan.check()
-    plan.folder.mkdir(exist_ok=True)
+    make_private(plan.folder)
     open_log(plan.log_url).close()  # what is wrong with it is said before all else
     with plan.listen() as listener:
         host, port = listener.getsockname()[:2]

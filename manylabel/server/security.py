@@ -13,6 +13,7 @@ import os
 import secrets
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -145,7 +146,7 @@ class Tokens:
             self._stamp = stamp
 
     def _write(self, tokens: list[Token]) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(self.path.parent)
         draft = self.path.with_name(f".draft-{TOKENS}")
         draft.unlink(missing_ok=True)
         text = json.dumps({"tokens": [token._asdict() for token in tokens]}, indent=1)
@@ -240,6 +241,13 @@ class Guard:
         origin = headers.get("origin", "")
         if origin and origin.partition("://")[2] != host:
             raise ForeignHost("The request must not come from a page of another site.")
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only its owner can look into: it holds what users wrote."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(PermissionError):  # it is another's, who has chosen who may look
+        folder.chmod(0o700)
 
 
 def is_loopback(host: str) -> bool:

@@ -15,7 +15,7 @@ from manylabel.server.log import Log
 from manylabel.server.memory import Memory
 from manylabel.server.replica import Parts, Replica
 from manylabel.server.settings import Settings
-from manylabel.server.store import SEQUENCE, Store
+from manylabel.server.store import SEQUENCE, Store, check_name
 from manylabel.server.writer import GroupWriter
 from manylabel.text import Corrected
 
@@ -65,7 +65,10 @@ class Service:
         settings = settings or Settings()
         writer = GroupWriter(log, most_waiting=settings.most_waiting)
         memory = Memory(
-            log, most_waiting=settings.most_remembering, age=settings.memory
+            log,
+            most_waiting=settings.most_remembering,
+            age=settings.memory,
+            most=settings.most_remembered,
         )
         self._parts = Parts(log, Store(models), writer, memory, settings)
         self._replicas: dict[str, Replica] = {}
@@ -126,6 +129,7 @@ class Service:
 
     def _take_over(self, name: str) -> None:
         """Log what a folder holds if it is new."""
+        check_name(name)
         store, seen = self._parts.store, self._parts.store.seen(name)
         if store.look(name) == seen:
             return

@@ -11,5 +11,6 @@ class Settings(NamedTuple):
     snapshot_age: float = 30 * 86_400.0  # after which all but the newest are dropped
     poll: float = 2.0  # between looks for new or changed model folders
     memory: float = 7 * 86_400.0  # for which predictions are remembered
+    most_remembered: int = 1_000_000  # predictions; then the oldest are dropped
     most_waiting: int = 10_000  # feedbacks that wait for the disk
     most_remembering: int = 100_000  # predictions that wait to be written

@@ -1,9 +1,10 @@
 """The log in a file of SQLite, which several processes may write and follow."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Condition, Lock, local
@@ -36,6 +37,7 @@ PREDICTIONS = (
 )
 COLUMNS = "sequence, model, kind, key, at, body, digest"
 POLL = 0.01  # seconds between looks for what other processes wrote
+JOURNAL = 16 << 20  # bytes of a journal that are kept once it is in the file
 RETRY = 0.001  # seconds between attempts to get the lock of writers
 
 
@@ -186,12 +188,18 @@ class SqliteLog:
             )
             return list(map(events.read_prediction, rows))
 
-    def forget(self, before: float) -> int:
-        """Drop predictions older than a time; return how many."""
-        with self._predictions() as connection, _transaction(connection, self.timeout):
-            return connection.execute(
-                "DELETE FROM predictions WHERE at < ?", [before]
-            ).rowcount
+    def forget(self, before: float, keep: int) -> int:
+        """Drop predictions older than a time, or not of the newest; return how many."""
+        late = "SELECT id FROM predictions ORDER BY at DESC LIMIT -1 OFFSET ?"
+        with self._predictions() as connection:
+            with _transaction(connection, self.timeout):
+                n_dropped = connection.execute(
+                    f"DELETE FROM predictions WHERE at < ? OR id IN ({late})",
+                    [before, keep],
+                ).rowcount
+            # Else the journal would stay as long as it has ever been.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return n_dropped
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -217,6 +225,7 @@ class SqliteLog:
         known: sqlite3.Connection | None = getattr(self._local, name, None)
         if known is not None:
             return known
+        _make_private(path)
         connection = sqlite3.connect(
             path, timeout=self.timeout, isolation_level=None, check_same_thread=False
         )
@@ -226,6 +235,7 @@ class SqliteLog:
         until = time.monotonic() + self.timeout
         _insist(connection, "PRAGMA journal_mode = WAL", until)
         connection.execute(f"PRAGMA synchronous = {sync}")
+        connection.execute(f"PRAGMA journal_size_limit = {JOURNAL}")
         setattr(self._local, name, connection)
         return connection
 
@@ -237,6 +247,12 @@ class SqliteLog:
         except sqlite3.Error as error:
             kind = LogDamaged if "malformed" in str(error) else LogError
             raise kind(f"The log {self.path} cannot be used: {error}.") from error
+
+
+def _make_private(path: Path) -> None:
+    """Make a file that only its owner reads; what SQLite puts beside it is as it is."""
+    with suppress(OSError):  # SQLite says what is wrong with the place
+        os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o600))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from manylabel import persistence
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence.folder import MANIFEST
-from manylabel.server.errors import UnknownVersion
+from manylabel.server.errors import BadItem, UnknownVersion
 
 try:
     import fcntl
@@ -30,6 +30,7 @@ SEQUENCE = "log_sequence"  # in the provenance: up to where a model contains the
 DIGITS = 12  # of the checksum of a manifest, which name a version
 DRAFT = ".draft-"
 NAME = re.compile(r"[^\W_][\w.-]{0,99}")
+RESERVED = re.compile(r"jobs|tokens\.json|log\.db.*", re.IGNORECASE)  # not for models
 SNAPSHOT = re.compile(rf"([0-9a-f]{{{DIGITS}}})-(\d+)")
 logger = logging.getLogger(__name__)
 
@@ -184,6 +185,13 @@ class Store:
                     raise
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+
+
+def check_name(name: str) -> None:
+    """Refuse the name of a model that would take the place of the service's own."""
+    if RESERVED.fullmatch(name):
+        rule = "other than jobs, tokens.json and log.db, which the service uses"
+        raise BadItem(f"The name of a model must be {rule}. Got {name!r:.80}.")
 
 
 def read_version(folder: Path) -> str:

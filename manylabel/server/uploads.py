@@ -12,6 +12,7 @@ from pathlib import Path
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence.folder import OURS
 from manylabel.server.errors import BadItem
+from manylabel.server.store import check_name
 from manylabel.text import Tagger
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -34,6 +35,7 @@ def install(archive: Path, models: Path, name: str, who: str) -> None:
     """
     if not NAME.fullmatch(name):
         raise BadItem(f"The name must be letters, digits, - and _. Got {name!r:.80}.")
+    check_name(name)
     folder = archive.with_name("unpacked")
     folder.mkdir()
     unpack(archive, folder)

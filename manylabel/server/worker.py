@@ -19,6 +19,7 @@ from manylabel.server.limits import Limits
 from manylabel.server.log import open_log
 from manylabel.server.metrics import Metrics
 from manylabel.server.plan import Plan
+from manylabel.server.security import make_private
 from manylabel.server.service import Service
 
 GRACE = 10  # seconds for requests to be answered when the server ends
@@ -81,7 +82,7 @@ def serve(plan: Plan, listener: socket.socket, *, parent: int | None = None) -> 
     parent : int or None, default=None
         A file whose end says that whoever started this process is gone.
     """
-    plan.folder.mkdir(exist_ok=True)
+    make_private(plan.folder)
     log = open_log(plan.log_url)
     life = Life(Service(plan.models, log), is_patient=plan.is_patient, early=plan.early)
     config = _configure(plan, life)

@@ -12,6 +12,7 @@ from manylabel.server import events
 from manylabel.server.errors import BadItem, Busy, KeyReused, LogError
 from manylabel.server.events import Appended, Draft, Remembered
 from manylabel.server.log import open_log
+from manylabel.server.memory import Memory
 from manylabel.server.writer import GroupWriter
 
 drafts = st.builds(
@@ -173,9 +174,33 @@ def test_predictions_are_recalled_settled_and_forgotten(log):
     log.settle(["id3"])
     assert [each.id for each in log.unsettled("m", 2)] == ["id2", "id1"]
     assert log.unsettled("other", 2) == []
-    assert log.forget(before=1.5) == 2
+    assert log.forget(before=1.5, keep=9) == 2
     assert log.recall("id1") is None
     assert log.recall("id3").is_settled
+    assert log.forget(before=0.0, keep=1) == 1
+    assert [log.recall(f"id{n}") is None for n in (2, 3)] == [True, False]
+
+
+def test_predictions_are_bounded_by_number_and_the_oldest_go(log):
+    memory = Memory(log, most=20)
+    for n in range(100):
+        memory.remember([Remembered(f"id{n}", "m", "v", {}, [], time.time() + n)])
+        if n % 10 == 0:
+            time.sleep(0.05)
+    memory.stop()
+    kept = [each.id for each in log.unsettled("m", 100)]
+    assert 20 <= len(kept) <= 30
+    assert kept == [f"id{n}" for n in range(99, 99 - len(kept), -1)]
+
+
+def test_the_journal_does_not_stay_long(sqlite_log, tmp_path):
+    text = {"text": "a" * 10_000}
+    found = [Remembered(f"id{n}", "m", "v", text, [], float(n)) for n in range(1000)]
+    sqlite_log.remember(found)
+    journal = tmp_path / "log.db-predictions-wal"
+    assert journal.stat().st_size > 1_000_000
+    sqlite_log.forget(before=0.0, keep=10)
+    assert journal.stat().st_size == 0
 
 
 def test_the_group_writer_answers_each_draft(log):

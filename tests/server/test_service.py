@@ -116,7 +116,7 @@ def test_a_request_that_is_sent_again_outlives_its_prediction(replica):
     first = replica.feedback(said, "k", "me").result(10)
     log = replica._parts.log
     wait_for(lambda: log.recall(found.ids[0]) is not None)
-    log.forget(time.time() + 1)
+    log.forget(time.time() + 1, keep=0)
     assert replica.feedback(said, "k", "me").result(10).sequence == first.sequence
 
 
@@ -172,6 +172,20 @@ def test_what_cannot_be_undone_is_refused(replica):
         replica.activate("abc", "me")
     with pytest.raises(errors.UnknownJob, match="no job"):
         replica.job("../../etc/passwd")
+
+
+@pytest.mark.parametrize("name", ["jobs", "tokens.json", "log.db"])
+def test_names_of_the_services_own_files_are_refused(
+    folder, batch_tagger, caplog, name
+):
+    kept = folder / "models" / ".serve"
+    kept.mkdir()
+    (kept / "tokens.json").write_text("{}")
+    batch_tagger.save(folder / "models" / name)
+    with serving(folder) as service:
+        assert service.names() == ["m"]
+    assert "must be other than jobs, tokens.json and log.db" in caplog.text
+    assert not (kept / name / "versions").exists()
 
 
 def test_labels_are_sorted_before_a_model_is_ready(folder, monkeypatch):

@@ -26,6 +26,7 @@ from manylabel.server.replica import Replica
 from manylabel.server.schemas import LONGEST_TEXT, MOST_LABELS, Name
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
+from manylabel.server.threads import run_large
 
 PREFIX = "/v1/projects"
 BATCH = 32  # documents to suggest for, as in Annif
@@ -198,7 +199,7 @@ class Annif:
         """Return the subjects of up to 32 documents."""
         replica = self._replica(request, model)
         asked = (await read_body(request, Documents)).documents
-        found = await run_in_threadpool(
+        found = await run_large(
             suggest, replica, asked, limit=limit, threshold=threshold
         )
         rows = zip(found, asked, strict=True)
@@ -208,7 +209,7 @@ class Annif:
         """Record documents with all their subjects; they are learnt at once."""
         who = self.guard.admit(as_bearer(request), "feedback", model)
         given = (await read_body(request, IndexedDocuments)).root
-        await run_in_threadpool(learn, self.service.replica(model), given, who)
+        await run_large(learn, self.service.replica(model), given, who)
         return Response(status_code=204)
 
     def _replica(self, request: Request, model: str) -> Replica:

@@ -29,6 +29,7 @@ from manylabel.server.replica import Replica
 from manylabel.server.schemas import LONGEST_NAME, LONGEST_TEXT, MOST_ITEMS, MOST_LABELS
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
+from manylabel.server.threads import run_large
 
 PREFIX = "/label-studio"
 CREATED, UPDATED = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
@@ -185,7 +186,7 @@ class LabelStudio:
         """Return labels of tasks."""
         replica = self._replica(request, model)
         asked = await read_body(request, PredictBody)
-        return answer(await run_in_threadpool(predict, replica, asked))
+        return answer(await run_large(predict, replica, asked))
 
     async def webhook(self, request: Request, model: Model) -> Response:
         """Record annotations; the answer comes after the commit, and learning later."""

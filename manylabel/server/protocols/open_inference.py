@@ -8,7 +8,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
@@ -22,6 +21,7 @@ from manylabel.server.protocols.tensors import BYTES, InferBody, read_texts, spl
 from manylabel.server.replica import Replica
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
+from manylabel.server.threads import run_large
 
 LENGTH = "inference-header-content-length"
 LABELS, SCORES = "labels", "scores"
@@ -157,7 +157,7 @@ class OpenInference:
         replica = self._replica(request, model, version)
         text, binary = split(await request.body(), request.headers.get(LENGTH, ""))
         asked = parse(InferBody, text)
-        return answer(await run_in_threadpool(infer, replica, asked, binary))
+        return answer(await run_large(infer, replica, asked, binary))
 
     def _replica(self, request: Request, model: str, version: str | None) -> Replica:
         """Return a model that is ready; only the active version answers."""

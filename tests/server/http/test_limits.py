@@ -3,10 +3,12 @@
 import gzip
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from manylabel.server.limits import Limits
+from manylabel.server.replica import Replica
 
 MENU = "/v1/models/menu"
 ITEMS = {"items": [{"text": "wine"}]}
@@ -57,6 +59,39 @@ def test_an_answer_that_takes_too_long_is_given_up(models, running, monkeypatch)
     with running(models, limits=Limits(request_seconds=0.2)) as client:
         answer = client.post(f"{MENU}/predict", json=ITEMS, params={"after": 10**6})
         assert (answer.status_code, answer.json()["title"]) == (504, "Took too long")
+
+
+def test_a_request_with_two_hosts_is_refused(http):
+    hosts = [("host", "localhost"), ("host", "example.org")]
+    for headers in (hosts, hosts[::-1]):
+        answer = http.get("/v1/models", headers=headers)
+        assert (answer.status_code, answer.json()["title"]) == (400, "Two hosts")
+
+
+def test_few_large_predictions_run_at_a_time_and_small_ones_do_not_wait(
+    http, monkeypatch
+):
+    running, most, predict = [], [0], Replica.predict
+
+    def dawdle(replica, items, **options):
+        running.append(len(items))
+        most[0] = max(most[0], sum(n > 1 for n in running))
+        time.sleep(0.1 if len(items) > 1 else 0.0)
+        running.remove(len(items))
+        return predict(replica, items, **options)
+
+    monkeypatch.setattr(Replica, "predict", dawdle)
+    large = {"items": ITEMS["items"] * 50}
+    with ThreadPoolExecutor(6) as pool:
+        waiting = [
+            pool.submit(http.post, f"{MENU}/predict", json=large) for _ in range(6)
+        ]
+        while not running:
+            time.sleep(0.001)
+        assert http.post(f"{MENU}/predict", json=ITEMS).status_code == 200
+        assert not all(each.done() for each in waiting)
+        assert {each.result().status_code for each in waiting} == {200}
+    assert most == [2]
 
 
 @pytest.mark.parametrize("verb", ["predict", "feedback", "explain"])
@@ -122,6 +157,14 @@ def _refuses_a_head_without_end(served):
         pass  # it was closed while we were sending
     answer = raw.read()  # nothing, if it was closed before all was read
     assert not answer or answer.startswith(b"HTTP/1.1 431")
+    for size, status in ((100_000, b"431"), (60_000, b"200")):
+        raw = Raw(served)
+        one = b"X-One: " + b"a" * size
+        raw.send(
+            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n%b\r\n\r\n"
+            % one
+        )
+        assert raw.read().startswith(b"HTTP/1.1 " + status)
     raw = Raw(served)
     try:
         raw.send(b"GET / HTTP/1.1\r\nX-One: ")

@@ -13,6 +13,7 @@ import urllib.request
 import pytest
 
 from manylabel.cli.main import run
+from manylabel.server.events import Draft
 from manylabel.server.lifecycle import Life
 from manylabel.server.log import open_log
 from manylabel.server.plan import Plan
@@ -210,6 +211,21 @@ def test_bad_places_are_refused_in_one_sentence(models, tmp_path, capsys):
         port = listener.getsockname()[1]
         said = refused(capsys, "serve", models, "--port", port)
     assert f"127.0.0.1:{port}: address already in use" in said
+
+
+def test_what_users_wrote_is_read_by_the_owner_alone(models, capsys):
+    kept = models / ".serve"
+    kept.mkdir(mode=0o755)
+    with Plan(models=str(models), port=0).listen() as listener:
+        port = str(listener.getsockname()[1])
+        refused(capsys, "serve", models, "--port", port)
+    log = open_log(f"sqlite:///{kept / 'log.db'}")
+    log.append([Draft("menu", "feedback", {"item": {"text": "secret"}})])
+    modes = {path.name: path.stat().st_mode & 0o777 for path in kept.iterdir()}
+    log.close()
+    assert kept.stat().st_mode & 0o777 == 0o700
+    assert set(modes) > {"log.db", "log.db-wal", "log.db-predictions"}
+    assert set(modes.values()) == {0o600}
 
 
 def test_tokens_are_added_listed_and_removed(models, capsys):

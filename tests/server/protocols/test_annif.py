@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 import pytest
 
 PROJECT = "/v1/projects/menu"
-# Recorded from annif 1.4.3, backend http: a form and its user agent.
-RECORDED = b"text=a+glass+of+wine&metadata_title=Wines&project=menu&limit=2"
+# Written from the sources of annif 1.4.3, backend http: a form and its user agent.
+FORM = b"text=a+glass+of+wine&metadata_title=Wines&project=menu&limit=2"
 HEADERS = {
     "user-agent": "Annif/1.4.3",
     "content-type": "application/x-www-form-urlencoded",
@@ -23,7 +23,7 @@ LEARN = [
 
 
 def test_a_request_of_the_http_backend_gets_scores_above_0_the_best_first(served):
-    answer = served.post(f"{PROJECT}/suggest", RECORDED, HEADERS)
+    answer = served.post(f"{PROJECT}/suggest", FORM, HEADERS)
     results = answer.json["results"]
     assert results[0]["uri"] == results[0]["label"] == "drink"
     scores = [hit["score"] for hit in results]

@@ -18,7 +18,7 @@ TAXONOMY = """<View>
     <Choice value="food"/>
   </Taxonomy>
 </View>"""
-# As Label Studio 1.x sends them; what is not looked at is shortened.
+# Written from the sources of Label Studio 1.x; what is not looked at is shortened.
 PREDICT = {
     "tasks": [
         {

@@ -148,8 +148,7 @@ class CorrectedModel:
     def judge(self, item: Item) -> Verdict:
         """Return what the model says of an item before it learns it."""
         rows = as_rows(self.tagger, [item])
-        (best,) = self.corrected.tag_many(rows, DEPTH)
-        (given,) = self.corrected.predict(rows)
+        (best,), (given,) = self.corrected.tag_and_predict(rows, DEPTH)
         return Verdict([name for name, _ in best], given)
 
     def explain(

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Condition
@@ -70,7 +70,9 @@ class Replica:
         self._thread = FollowingThread(self._following, snapshots, self._tell)
         self._jobs = Jobs(parts.store)
         self._drift = Drift()
-        self._index, self._counts = LabelIndex(), dict[str, int]()
+        self._index = LabelIndex()
+        self._counts: Mapping[str, int] = {}
+        self._indexed: Published | None = None  # what index and counts are of
         self._news = Condition()
         self._subscriptions: set[Subscription] = set()
 
@@ -209,7 +211,7 @@ class Replica:
 
     def labels(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return labels that begin so, or have such a word, and how often they came."""
-        counts = self._counts
+        counts = self._count_labels()
         names = self._index.find(prefix, limit, lambda name: counts.get(name, 0))
         return [(name, counts.get(name, 0)) for name in names]
 
@@ -346,15 +348,23 @@ class Replica:
             served=score and score.served.to_dict(),
         )
 
+    def _count_labels(self) -> Mapping[str, int]:
+        """Return how often labels came; the index then has those that are new."""
+        found = self._following.published
+        if found is None:
+            return {}
+        if found is not self._indexed:
+            self._index = self._index.extended(found.model.label_names.tolist())
+            self._counts = found.model.count_labels(dict(self._following.label_counts))
+            self._indexed = found
+        return self._counts
+
     def _tell(self) -> None:
         """Let those know who wait for news."""
         self._shadows.consider()
         found = self._following.published
         if found is None:
             return
-        self._index = self._index.extended(found.model.label_names.tolist())
-        given = dict(self._following.label_counts)
-        self._counts = dict(found.model.count_labels(given))
         with self._news:
             self._news.notify_all()
         if self._subscriptions:

@@ -155,7 +155,7 @@ class CorrectedModel:
     def judge_many(self, items: Sequence[Item]) -> list[Verdict]:
         """Return what the model says of items before it learns them."""
         rows = as_rows(self.tagger, items)
-        return _pair(self.corrected.tag_many(rows, DEPTH), self.corrected.predict(rows))
+        return _pair(*self.corrected.tag_and_predict(rows, DEPTH))
 
     def explain(
         self, item: Item, labels: Sequence[str] | None, k: int

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Condition
@@ -71,8 +71,9 @@ class Replica:
         self._thread = FollowingThread(self._following, snapshots, self._tell)
         self._jobs = Jobs(parts.store)
         self._drift = Drift()
-        self._index, self._counts = LabelIndex(), dict[str, int]()
-        self._is_indexed = False
+        self._index = LabelIndex()
+        self._counts: Mapping[str, int] = {}
+        self._indexed: Published | None = None  # what index and counts are of
         self._news = Condition()
         self._subscriptions: set[Subscription] = set()
 
@@ -99,7 +100,7 @@ class Replica:
 
     def is_ready(self) -> bool:
         """Tell whether the model can be read, and its labels searched."""
-        return self._is_indexed
+        return self._indexed is not None
 
     def start(self) -> None:
         """Begin to follow the log."""
@@ -214,7 +215,7 @@ class Replica:
 
     def labels(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return labels that begin so, or have such a word, and how often they came."""
-        counts = self._counts
+        counts = self._count_labels()
         names = self._index.find(prefix, limit, lambda name: counts.get(name, 0))
         return [(name, counts.get(name, 0)) for name in names]
 
@@ -352,11 +353,22 @@ class Replica:
             served=score and score.served.to_dict(),
         )
 
+    def _count_labels(self) -> Mapping[str, int]:
+        """Return how often labels came; the index then has those that are new."""
+        found = self._following.published
+        if found is None:
+            return {}
+        if found is not self._indexed:
+            self._index = self._index.extended(found.model.label_names.tolist())
+            self._counts = found.model.count_labels(dict(self._following.label_counts))
+            self._indexed = found
+        return self._counts
+
     def _tell(self) -> None:
         """Let those know who wait for news."""
         found = self._following.published
-        if found is not None:
-            self._sort_labels(found)
+        if self._indexed is None:
+            self._count_labels()
         self._shadows.consider()
         if found is None:
             return
@@ -366,9 +378,3 @@ class Replica:
             update = Update(found.applied, self._following.costs.to_dict())
             for each in list(self._subscriptions):
                 each.put(update)
-
-    def _sort_labels(self, found: Published) -> None:
-        self._index = self._index.extended(found.model.label_names.tolist())
-        given = dict(self._following.label_counts)
-        self._counts = dict(found.model.count_labels(given))
-        self._is_indexed = True

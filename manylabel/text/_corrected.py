@@ -2,38 +2,30 @@
 
 from collections.abc import Iterable
 from copy import deepcopy
-from itertools import pairwise
 from numbers import Integral
 from typing import Annotated, Any, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from manylabel import _validation
-from manylabel._kernels.corrections import candidates, learning, memory, scoring
-from manylabel._typing import CSR, Array, Bools, Floats, Ints
-from manylabel.data.dataset import LabelSpace
+from manylabel._kernels.corrections import candidates, learning, memory
+from manylabel._typing import Array, Floats
 from manylabel.persistence.records import Values
 from manylabel.persistence.saved import Saved
 from manylabel.propensity import Propensity
-from manylabel.sharing import Shared, reading
+from manylabel.sharing import reading
+from manylabel.text._corrected_predictions import CorrectedPredictions, longest
 from manylabel.text._corrections import Learnt, Recent, begin, make_room
-from manylabel.text._decision import DEEPEST, Decision, allowed_columns, is_probable
-from manylabel.text._listed import N_LISTED, Listed, list_best
+from manylabel.text._listed import N_LISTED
 from manylabel.text._mentions import check_apart, check_flags, check_lists
-from manylabel.text._moved import Moved, decide, find_given, obey
-from manylabel.text._odds import ScoreMap, find_thresholds
-from manylabel.text._open_rows import Items, read_items, weigh_unknown
-from manylabel.text._predictions import Tagged
 from manylabel.text._tagger import Tagger
 
 LEAST_BITS, MOST_BITS = 10, 30
 
 
-class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
+class Corrected(CorrectedPredictions, Saved, BaseEstimator):  # type: ignore[misc]
     """A fitted tagger with an online learner beside it, which learns from corrections.
 
     The log odds of a label are those of the tagger plus ``weight_`` times what the
@@ -87,24 +79,11 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
     learnt_: Learnt
     recent_: Recent
     _columns: dict[str, int] | None = None  # of names; replaced, not written to
-    _map: tuple[Any, ScoreMap] | None = None  # of a learner's scores
-    _unknown: tuple[Any, float] | None = None  # a vectorizer, weight of other words
     _law: Floats | None = None  # the propensities, made when they are needed
 
     def __init__(self, tagger: Tagger, *, n_bits: int = 22) -> None:
         self.tagger = tagger
         self.n_bits = n_bits
-
-    @property
-    def label_names_(self) -> Array:
-        """Names of the labels: the tagger's, then those that came with corrections."""
-        return np.concatenate([self.tagger.label_names_, self._new_names()])
-
-    @property
-    def n_corrections_(self) -> int:
-        """Items that were corrected."""
-        recent = getattr(self, "recent_", None)
-        return 0 if recent is None else int(recent.counters[memory.N_SEEN])
 
     @property
     def weight_(self) -> float:
@@ -154,90 +133,6 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
             learner._learn(taken.rows, lists, mentions)
         return self
 
-    def tag(self, item: Any, k: int | None = 5) -> Tagged:
-        """Return the ``k`` best labels of an item with their scores, the best first.
-
-        Parameters
-        ----------
-        item : str or row of features
-            The text, or a row of shape (n_features,) or (1, n_features).
-        k : int or None, default=5
-            How many labels; None returns those that ``predict`` gives.
-
-        Returns
-        -------
-        list of (str, float)
-            Names and scores.
-        """
-        return self.tag_many(self.tagger._one(item), k)[0]
-
-    @reading
-    def tag_many(
-        self,
-        items: Any,
-        k: int | None = 5,
-        *,
-        allow: Iterable[str] | None = None,
-        deny: Iterable[str] | None = None,
-        proba: bool = False,
-    ) -> list[Tagged]:
-        """Return for each item what ``tag`` returns, a list of lists.
-
-        Parameters
-        ----------
-        items : iterable of str or matrix of features
-            Texts or rows.
-        k : int or None, default=5
-            How many labels; None returns those that ``predict`` gives.
-        allow : iterable of str or None, default=None
-            The only labels to rank; None is all of them.
-        deny : iterable of str or None, default=None
-            Labels to leave out.
-        proba : bool, default=False
-            Return probabilities in place of scores. Which labels are the best is told
-            by the scores.
-
-        Returns
-        -------
-        list of lists of (str, float)
-            Names and scores of each item's labels.
-        """
-        self._check_parameters()
-        is_told = not proba or is_probable(self.tagger.learner_)
-        if is_told and not self.n_corrections_:
-            return self.tagger.tag_many(items, k, allow, deny, proba)
-        taken, allowed = self._read(items), self._allow(allow, deny)
-        if k is None:
-            found = self._give(taken, allowed, DEEPEST, proba=proba)
-        else:
-            (depth,) = _validation.depths(k)
-            depth = max(2 * depth, depth + N_LISTED)
-            found = self._move(taken, depth, allowed, proba=proba)
-        order = np.lexsort((found.labels, -found.scores, found.rows))
-        starts = np.searchsorted(found.rows, np.arange(taken.X.shape[0] + 1))
-        names, values = self._name(found.labels[order]), found.values[order].tolist()
-        pairs = list(zip(names, values, strict=True))
-        most = len(pairs) if k is None else k
-        return [pairs[a : min(a + most, b)] for a, b in pairwise(starts.tolist())]
-
-    @reading
-    def predict(
-        self,
-        items: Any,
-        allow: Iterable[str] | None = None,
-        deny: Iterable[str] | None = None,
-    ) -> list[list[str]]:
-        """Return the names of the labels that each item is given, by column."""
-        self._check_parameters()
-        if not self.n_corrections_:
-            return self.tagger.predict(items, allow, deny)
-        taken = self._read(items)
-        found = self._give(taken, self._allow(allow, deny), N_LISTED)
-        found = found.keep(np.lexsort((found.labels, found.rows)))
-        starts = np.searchsorted(found.rows, np.arange(taken.X.shape[0] + 1))
-        names = self._name(found.labels)
-        return [names[a:b] for a, b in pairwise(starts.tolist())]
-
     def copy(self) -> Self:
         """Return another that learns by itself; what neither writes is shared.
 
@@ -261,25 +156,6 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
 
     def _check_fitted(self) -> None:
         self._check_parameters()
-
-    def _read(self, items: Any) -> Items:
-        vectorizer = self.tagger.vectorizer_
-        if self._unknown is None or self._unknown[0] is not vectorizer:
-            self._unknown = vectorizer, weigh_unknown(vectorizer)
-        return read_items(vectorizer, items, self._unknown[1])
-
-    def _list(
-        self, X: CSR, depth: int, allowed: Bools | None = None, given: CSR | None = None
-    ) -> Listed:
-        """Return the labels that the tagger ranks first, of those that are allowed."""
-        decision = self._decision(allowed)
-        return list_best(decision, X, depth, self._score_map(), given)
-
-    def _decision(self, allowed: Bools | None) -> Decision:
-        """Return how the tagger gives labels."""
-        if allowed is not None:
-            allowed = allowed[: len(self.tagger.label_names_)]
-        return self.tagger._decision()._replace(allowed=allowed)
 
     def _mention(
         self, yes: list[list[str]], no: list[list[str]], closed: Array
@@ -317,9 +193,9 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
             self.learnt_, self.recent_ = begin()
         n_known, n_rows = len(self.tagger.label_names_), len(mentions.complete)
         settings = learning.Settings(n_known, self._thresholds(), self._chances())
-        most = _longest(lists.indptr) + _longest(mentions.indptr)
+        most = longest(lists.indptr) + longest(mentions.indptr)
         scratch = (
-            candidates.make_row(_longest(rows.indptr)),
+            candidates.make_row(longest(rows.indptr)),
             candidates.make_candidates(n_known + len(self.new_names_), most),
         )
         row = 0
@@ -341,99 +217,11 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
             self._law = law if self.tagger.n_rows_ else 0 * law  # nothing was counted
         return self._law
 
-    def _move(
-        self,
-        taken: Items,
-        depth: int,
-        allowed: Bools | None = None,
-        given: CSR | None = None,
-        *,
-        proba: bool = False,
-    ) -> Moved:
-        """Return the candidates of items, moved by corrections."""
-        lists, scores, chances = self._list(taken.X, depth, allowed, given)
-        n_rows = taken.X.shape[0]
-        if not hasattr(self, "recent_"):
-            rows = np.repeat(np.arange(n_rows), np.diff(lists.indptr))
-            values, still = expit(lists.odds), np.zeros(len(scores))
-            return Moved(rows, lists.labels, scores, values, lists.ranks, still)
-        n_labels = len(self.tagger.label_names_) + len(self.new_names_)
-        room = len(scores) + n_rows * candidates.MOST_RAISED
-        out = scoring.make_moved(n_rows, room)
-        n = scoring.move_rows(
-            *(taken.rows, lists, len(self.tagger.label_names_)),
-            *(self.learnt_, self.recent_),
-            candidates.make_row(_longest(taken.rows.indptr)),
-            candidates.make_candidates(n_labels, _longest(lists.indptr)),
-            out,
-        )
-        rows = np.repeat(np.arange(n_rows), np.diff(out.indptr))
-        labels, sources, odds, ranks, moves = (each[:n] for each in out[1:])
-        is_still, before = moves == 0, scores
-        if not is_still.all():  # else the lists are as they were
-            scores = self._score_map().to_scores(ranks + moves)
-            scores[is_still] = before[sources[is_still]]
-        values = expit(odds + moves) if proba else scores
-        if proba and chances is not None:
-            values[is_still] = chances[sources[is_still]]
-        moved = Moved(rows, labels, scores, values, ranks, moves)
-        return moved if allowed is None else moved.keep(allowed[labels])
-
-    def _give(
-        self, taken: Items, allowed: Bools | None, depth: int, *, proba: bool = False
-    ) -> Moved:
-        """Return the labels that items are given."""
-        decision, n_rows = self._decision(allowed), taken.X.shape[0]
-        given = decision.give_sets(taken.X)
-        depth = max(depth, _longest(given.indptr) + N_LISTED)
-        found = self._move(taken, depth, allowed, proba=proba)
-        is_given = find_given(found, given)
-        if np.count_nonzero(is_given) < given.nnz:  # a rule that is not by rank
-            given = decision.give(taken.X)
-            found = self._move(taken, depth, allowed, given, proba=proba)
-            is_given = find_given(found, given)
-        is_given = decide(found, is_given, self._thresholds(), n_rows)
-        decision = decision._replace(allowed=allowed)  # with those that are new
-        return obey(found.keep(is_given), n_rows, decision)
-
-    def _allow(
-        self, allow: Iterable[str] | None, deny: Iterable[str] | None
-    ) -> Bools | None:
-        """Return which labels may be listed; None for all of them."""
-        if allow is None and deny is None:
-            return None
-        return allowed_columns(LabelSpace(self.label_names_), allow, deny)
-
-    def _thresholds(self) -> Floats:
-        """Return the log odds above which labels are given."""
-        n_labels = len(self.tagger.label_names_) + len(self._new_names())
-        return find_thresholds(self.tagger.learner_, self._score_map(), n_labels)
-
-    def _score_map(self) -> ScoreMap:
-        """Return the map of the tagger's scores, which may have got thresholds."""
-        learner = self.tagger.learner_
-        if self._map is None or self._map[0] is not learner:
-            self._map = learner, ScoreMap.of(learner)
-        return self._map[1]
-
     def _known_columns(self) -> dict[str, int]:
         if self._columns is None:
             names = self.label_names_.tolist()
             self._columns = {name: column for column, name in enumerate(names)}
         return self._columns
-
-    def _new_names(self) -> Array:
-        return getattr(self, "new_names_", np.empty(0, object))
-
-    def _name(self, labels: Ints) -> list[str]:
-        """Return the names of labels."""
-        known, new = self.tagger.label_names_, self._new_names()
-        if labels.max(initial=0) < len(known):
-            return list(known[labels])
-        return [
-            known[label] if label < len(known) else new[label - len(known)]
-            for label in labels.tolist()
-        ]
 
     def _known_sizes(self) -> dict[str, int]:
         n_new = len(self.new_names_)
@@ -452,7 +240,3 @@ class Corrected(Shared, Saved, BaseEstimator):  # type: ignore[misc]
             check_is_fitted(self.tagger)
         bounds = {"min_val": LEAST_BITS, "max_val": MOST_BITS}
         check_scalar(self.n_bits, "n_bits", Integral, **bounds)
-
-
-def _longest(indptr: Array) -> int:
-    return max(np.diff(indptr).tolist(), default=0)

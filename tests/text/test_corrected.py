@@ -63,6 +63,18 @@ def test_without_corrections_all_is_as_the_tagger_says(learner):
 
 
 @each_learner
+def test_ranking_and_sets_at_once_are_those_that_are_asked_for_singly(learner):
+    model = ml.Corrected(fit(learner))
+    items = [*TEXTS[:5], "apple pie", "never seen"]
+    for call in STREAM:
+        assert model.tag_and_predict(items, 2) == (
+            model.tag_many(items, 2),
+            model.predict(items),
+        )
+        model.correct(*call)
+
+
+@each_learner
 def test_items_that_no_correction_touches_stay_as_the_tagger_says(learner):
     tagger = fit(learner)
     model = ml.Corrected(tagger).correct(["apple pie"], [["food"]], [["drink"]])

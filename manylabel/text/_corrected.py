@@ -8,7 +8,6 @@ from typing import Annotated, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_is_fitted
 
 from manylabel._kernels.corrections import candidates, learning, memory
 from manylabel._typing import Array, Floats
@@ -234,9 +233,6 @@ class Corrected(CorrectedPredictions, Saved, BaseEstimator):  # type: ignore[mis
             raise ValueError("new_names_ must be new, each once.")
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.tagger, Tagger):
-            raise TypeError(f"tagger must be a Tagger. Got {self.tagger!r:.40}.")
-        if not self.tagger.__sklearn_is_fitted__():  # the check alone takes 20 us
-            check_is_fitted(self.tagger)
+        self._check_tagger()
         bounds = {"min_val": LEAST_BITS, "max_val": MOST_BITS}
         check_scalar(self.n_bits, "n_bits", Integral, **bounds)

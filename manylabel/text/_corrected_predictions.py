@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation
 from manylabel._kernels.corrections import candidates, memory, scoring
@@ -91,7 +92,7 @@ class CorrectedPredictions(Shared):
         list of lists of (str, float)
             Names and scores of each item's labels.
         """
-        self._check_parameters()
+        self._check_tagger()
         is_told = not proba or is_probable(self.tagger.learner_)
         if is_told and not self.n_corrections_:
             return self.tagger.tag_many(items, k, allow, deny, proba)
@@ -110,7 +111,7 @@ class CorrectedPredictions(Shared):
         deny: Iterable[str] | None = None,
     ) -> list[list[str]]:
         """Return the names of the labels that each item is given, by column."""
-        self._check_parameters()
+        self._check_tagger()
         if not self.n_corrections_:
             return self.tagger.predict(items, allow, deny)
         taken = self._read(items)
@@ -135,7 +136,7 @@ class CorrectedPredictions(Shared):
         tuple of two lists
             The best labels of each item with their scores, and those it is given.
         """
-        self._check_parameters()
+        self._check_tagger()
         if not self.n_corrections_:
             return self.tagger.tag_many(items, k), self.tagger.predict(items)
         taken, depth = self._read(items), _deep_enough(k)
@@ -234,6 +235,8 @@ class CorrectedPredictions(Shared):
         """Return the best labels of each row with their values, all if k is None."""
         order = np.lexsort((found.labels, -found.scores, found.rows))
         starts = np.searchsorted(found.rows, np.arange(n_rows + 1))
+        if n_rows == 1:
+            order = order[:k]
         names, values = self._name(found.labels[order]), found.values[order].tolist()
         pairs = list(zip(names, values, strict=True))
         most = len(pairs) if k is None else k
@@ -279,8 +282,11 @@ class CorrectedPredictions(Shared):
             for label in labels.tolist()
         ]
 
-    def _check_parameters(self) -> None:
-        raise NotImplementedError
+    def _check_tagger(self) -> None:
+        if not isinstance(self.tagger, Tagger):
+            raise TypeError(f"tagger must be a Tagger. Got {self.tagger!r:.40}.")
+        if not self.tagger.__sklearn_is_fitted__():  # the check alone takes 20 us
+            check_is_fitted(self.tagger)
 
 
 def _deep_enough(k: int) -> int:

@@ -61,9 +61,8 @@ def _count(vectorizer: TextVectorizer, texts: Any) -> tuple[Singles, Array, Ints
     n_known, parts = vectorizer.n_features_out_, []
     for grams in iter_grams(texts, vectorizer.analyzer, vectorizer._sizes()):
         columns = vectorizer._look_up(grams.hashes)
-        spare = n_known + (grams.hashes % np.uint64(N_SPARE)).astype(np.int32)
         is_new = (columns < 0) & (grams.hashes >> words.REST == 0)
-        columns = np.where(is_new, spare, columns).astype(np.int32)
+        columns[is_new] = n_known + grams.hashes[is_new] % np.uint64(N_SPARE)
         parts.append(count_parts(grams.indptr, columns))
     if len(parts) == 1:
         return parts[0]

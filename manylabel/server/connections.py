@@ -29,29 +29,33 @@ class Connection(HttpToolsProtocol):
         self._patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Expect the first head."""
         super().connection_made(transport)
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Expect nothing any more."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Refuse a head that is too long before it has ended."""
         super().data_received(data)
-        if self._in_head:
+        if self._in_head and not self.transport.is_closing():
             self._head_bytes += len(data)
             if self._head_bytes > self.limits.header_bytes:
                 self.transport.write(TOO_LARGE)
                 self.transport.close()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        # A head that comes in one piece is over before its bytes are counted.
+        """Refuse fields that are too long; a head may come in one piece."""
         self._fields_bytes += len(name) + len(value)
         if self._fields_bytes > self.limits.header_bytes:
             raise ValueError("The head must be shorter.")
         super().on_header(name, value)
 
     def send_400_response(self, msg: str) -> None:
+        """Answer what cannot be read, or is too long."""
         if self._fields_bytes <= self.limits.header_bytes:
             super().send_400_response(msg)
             return
@@ -59,10 +63,12 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
     def on_message_begin(self) -> None:
+        """Expect the next head."""
         self._expect_head()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
+        """Note that the head has come."""
         self._in_head = False
         self._stop_waiting()
         super().on_headers_complete()

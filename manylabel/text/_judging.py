@@ -64,7 +64,8 @@ class Judging(Shared):
             Ranking depths.
         propensity : Propensity or None, default=None
             The law, ``a`` and ``b``, by which a label's count in training tells how
-            often it is forgotten; None is ``Propensity()``.
+            often it is forgotten; None is ``Propensity()``. Values that it was given
+            hold for the model's labels, in their order, and the law for new ones.
         n_resamples : int, default=0
             How often rows are drawn again for intervals; 0 for none, 1000 is usual.
 
@@ -105,8 +106,15 @@ class Judging(Shared):
         return mean_ndcg(found.Y, found.scores, SCORED, sample_weight)
 
     def propensities(self, law: Propensity, n_labels: int | None = None) -> Floats:
-        """Return the propensities of labels, unseen ones too, by training counts."""
+        """Return the propensities of labels, unseen ones too, by training counts.
+
+        Where the law has values, they are those of the labels that were learnt.
+        """
         check_is_fitted(self)
-        counts = np.zeros(n_labels or len(self.label_counts_), np.int64)
-        counts[: len(self.label_counts_)] = self.label_counts_
-        return recorded_law(counts, self.n_rows_, law.a, law.b)
+        n_learnt = len(self.label_counts_)
+        counts = np.zeros(n_labels or n_learnt, np.int64)
+        counts[:n_learnt] = self.label_counts_
+        found = recorded_law(counts, self.n_rows_, law.a, law.b)
+        if law.values is not None:
+            found[:n_learnt] = _validation.propensities(law.values, n_learnt)
+        return found

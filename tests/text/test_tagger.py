@@ -94,6 +94,22 @@ def test_propensities_come_from_the_tags_that_were_learnt(tagger):
     assert found["PSP@1"] == expected["PSP@1"]
 
 
+def test_propensities_that_are_given_are_those_of_the_models_labels():
+    texts, tags = ["a", "b", "a b"], [["x"], ["y"], ["x", "y"]]
+    tagger = ml.Tagger(ml.Popularity()).fit(texts, tags)
+    given = ml.Propensity.given([0.9, 0.2])
+    found = tagger.evaluate(texts, tags, k=1, propensity=given)
+    judged = tagger.judge(texts, tags)
+    expected = ml.evaluate(judged.Y, judged.scores, k=1, propensity=given)
+    assert found["PSP@1"] == expected["PSP@1"]
+    assert found["PSP@1"] != tagger.evaluate(texts, tags, k=1)["PSP@1"]
+    new = tagger.propensities(given, 3)
+    assert new[:2].tolist() == [0.9, 0.2]
+    assert new[2] == tagger.propensities(ml.Propensity(), 3)[2]
+    with pytest.raises(ValueError, match=r"propensity must have .*2.* Got .*3"):
+        tagger.evaluate(texts, tags, propensity=ml.Propensity.given([0.9, 0.2, 0.5]))
+
+
 @pytest.mark.parametrize("mmap", [False, True])
 def test_a_saved_tagger_is_the_same_when_loaded(tagger, tmp_path, mmap):
     tagger.save(tmp_path / "model")

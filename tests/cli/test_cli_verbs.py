@@ -148,9 +148,9 @@ def test_formats_can_be_forced(cli, files, tmp_path):
 def test_warmup_learns_rare_labels_too(cli, monkeypatch):
     shares, fit = [], OneVsRest.fit
 
-    def watched(self, X, Y):
+    def watched(self, X, Y, *weights, **named):
         shares.append(Y.mean())
-        return fit(self, X, Y)
+        return fit(self, X, Y, *weights, **named)
 
     monkeypatch.setattr(OneVsRest, "fit", watched)
     assert cli("warmup").status == 0

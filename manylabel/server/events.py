@@ -14,6 +14,7 @@ KINDS = (FEEDBACK, VERSION, ACTIVATE, ROLLBACK, RETRACT, SHADOW)
 # What the service adds to a request: it may differ when the request is sent again.
 ADDED = ("predicted",)
 LONGEST_KEY = 255
+COLUMNS = "sequence, model, kind, key, at, body, digest"
 FIRST_DIGEST = ""
 
 
@@ -130,6 +131,25 @@ def check_chain(events: Iterable[Event], last: tuple[int, str]) -> tuple[int, st
 def event_row(event: Event) -> tuple[Any, ...]:
     """Return an event as a row of a table."""
     return (*event[:5], write_json(event.body), event.digest)
+
+
+def select_events(
+    table: str, mark: str, after: int, limit: int, model: str | None, controls: bool
+) -> tuple[str, list[Any]]:
+    """Return the query of events after a number, and what stands for its marks.
+
+    Examples
+    --------
+    >>> select_events("events", "?", 3, 10, None, True)[1]
+    [3, 10]
+    """
+    query = f"SELECT {COLUMNS} FROM {table} WHERE sequence > {mark}"
+    given: list[Any] = [after]
+    if model is not None:
+        query, given = f"{query} AND model = {mark}", [*given, model]
+    if controls:
+        query += " AND kind <> 'feedback'"
+    return f"{query} ORDER BY sequence LIMIT {mark}", [*given, limit]
 
 
 def read_events(rows: Iterable[Any]) -> list[Event]:

@@ -34,7 +34,6 @@ CREATE TABLE IF NOT EXISTS manylabel_predictions (
 );
 CREATE INDEX IF NOT EXISTS manylabel_by_age ON manylabel_predictions (model, at);
 """
-COLUMNS = "sequence, model, kind, key, at, body, digest"
 CHANNEL = "manylabel_events"
 LOCK = 0x6D616E79  # of all writers of this log, in the database
 POLL = 1.0  # seconds between looks, in case a notification is lost
@@ -88,14 +87,9 @@ class PostgresLog:
         controls: bool = False,
     ) -> list[Event]:
         """Return the events after a number, in order; ``controls``: no feedback."""
-        query = f"SELECT {COLUMNS} FROM manylabel_events WHERE sequence > %s"
-        given: list[Any] = [after]
-        if model is not None:
-            query, given = f"{query} AND model = %s", [*given, model]
-        if controls:
-            query += " AND kind <> 'feedback'"
-        rows = self._rows(f"{query} ORDER BY sequence LIMIT %s", *given, limit)
-        return events.read_events(rows)
+        wanted = after, limit, model, controls
+        query, given = events.select_events("manylabel_events", "%s", *wanted)
+        return events.read_events(self._rows(query, *given))
 
     def restore(self, found: Sequence[Event]) -> None:
         """Write events of another log as they are; they must follow what is here."""
@@ -247,6 +241,8 @@ def _last(connection: Any) -> tuple[int, str]:
 
 
 def _find(connection: Any, model: str, kind: str, key: str) -> Event | None:
-    query = f"SELECT {COLUMNS} FROM manylabel_events WHERE model = %s AND kind = %s"
+    query = (
+        f"SELECT {events.COLUMNS} FROM manylabel_events WHERE model = %s AND kind = %s"
+    )
     row = connection.execute(f"{query} AND key = %s", [model, kind, key]).fetchone()
     return events.read_events([row])[0] if row else None

@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Condition, Lock, local
-from typing import Any
 from urllib.parse import quote
 
 from manylabel.server import events
@@ -35,7 +34,6 @@ PREDICTIONS = (
     ) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS by_age ON predictions (model, at)",
 )
-COLUMNS = "sequence, model, kind, key, at, body, digest"
 POLL = 0.01  # seconds between looks for what other processes wrote
 JOURNAL = 16 << 20  # bytes of a journal that are kept once it is in the file
 RETRY = 0.001  # seconds between attempts to get the lock of writers
@@ -115,17 +113,9 @@ class SqliteLog:
         controls: bool = False,
     ) -> list[Event]:
         """Return the events after a number, in order; ``controls``: no feedback."""
-        query = f"SELECT {COLUMNS} FROM events WHERE sequence > ?"
-        given: list[Any] = [after]
-        if model is not None:
-            query, given = f"{query} AND model = ?", [*given, model]
-        if controls:
-            query += " AND kind <> 'feedback'"
+        asked = events.select_events("events", "?", after, limit, model, controls)
         with self._events() as connection:
-            rows = connection.execute(
-                f"{query} ORDER BY sequence LIMIT ?", [*given, limit]
-            )
-            return events.read_events(rows)
+            return events.read_events(connection.execute(*asked))
 
     def restore(self, found: Sequence[Event]) -> None:
         """Write events of another log as they are; they must follow what is here."""
@@ -305,6 +295,8 @@ def _last(connection: sqlite3.Connection) -> tuple[int, str]:
 def _find(
     connection: sqlite3.Connection, model: str, kind: str, key: str
 ) -> Event | None:
-    query = f"SELECT {COLUMNS} FROM events WHERE model = ? AND kind = ? AND key = ?"
+    query = (
+        f"SELECT {events.COLUMNS} FROM events WHERE model = ? AND kind = ? AND key = ?"
+    )
     row = connection.execute(query, [model, kind, key]).fetchone()
     return events.read_events([row])[0] if row else None

@@ -1,4 +1,5 @@
 from . import client as client
+from . import distributed as distributed
 from . import losses as losses
 from . import metrics as metrics
 from ._version import __version__ as __version__

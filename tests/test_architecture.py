@@ -25,6 +25,7 @@ LAYERS = [  # lowest first; names on one line are siblings and do not import eac
     {"blend", "evaluation", "river", "testing"},
     {"text"},
     {"auditing"},
+    {"distributed"},
     {"client", "server"},
     {"cli"},
 ]
@@ -41,8 +42,10 @@ ONLY_IN = {
     "rich": {"cli"},
     "matplotlib": {"evaluation"},
     "river": {"river"},
-    "dask": set(),
-    "ray": set(),
+    "dask": {"distributed"},
+    "distributed": {"distributed"},
+    "pyspark": {"distributed"},
+    "ray": {"distributed"},
 }
 MODULES = sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
 MAX_FILE, MAX_FUNCTION, MAX_KERNEL = 500, 50, 60
@@ -105,7 +108,7 @@ def test_the_wheel_holds_the_library_and_nothing_else():
 
 @each_module
 def test_imports_stand_at_the_top_unless_optional(path):
-    optional = {"matplotlib", "pyarrow"}
+    optional = {"matplotlib", "pyarrow", "dask", "distributed", "pyspark", "ray"}
     # The command line imports its verbs' needs late, so that --help is quick.
     if package(path) == "cli":
         return

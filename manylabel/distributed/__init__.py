@@ -1,0 +1,7 @@
+"""Past one machine: fits, predictions and figures by path and range.
+
+A worker gets a *path* and a *range*, not data: trees i..j of a forest, labels i..j of a
+matrix, rows i..j of a file. What it finds is written as a folder, and folders of parts
+are merged into the bits of the whole. Placing, retrying and moving belong to the
+engine: dask, Ray or Spark.
+"""

@@ -1,7 +1,7 @@
 """The border: everything a user passes is checked and converted here, once."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from math import ceil, isfinite
 from numbers import Integral, Real
 from typing import Any
@@ -21,6 +21,10 @@ MAX_RIDGE_FEATURES = 20_000
 MAX_COLUMN = (1 << 31) - 1  # of a row that may bring new columns
 MAX_BYTES = 1 << 33  # of dense scores, or of what one step of a stream may add
 MAX_SINGLE = float(np.finfo(np.float32).max)
+WAYS_OUT = (
+    "Tagger takes names as they are, and scikit-learn's "
+    "MultiLabelBinarizer().fit_transform makes a matrix of lists"
+)
 
 
 def features(estimator: Any, X: MatrixLike, *, reset: bool) -> CSR:
@@ -76,12 +80,17 @@ def labels(
     fits = _is_ready(Y) and n_rows in (None, Y.shape[0]) and bool((Y.data == 1).all())
     if fits and n_labels in (None, Y.shape[1]):
         return Y
+    if _lists_labels(Y):
+        raise ValueError(
+            f"{name} must be a 0/1 matrix of rows and labels. "
+            f"Got lists of labels: {WAYS_OUT}."
+        )
     matrix = _matrix(Y, name, n_rows, n_labels)
     result = _canonical(matrix, matrix.dtype)  # rounding first would hide a 1.00000001
     if not (result.data == 1).all():
         result = result.copy()
         result.eliminate_zeros()
-        _check_binary(result.data, name)
+        _check_binary(result.data, name, isinstance(Y, (list, tuple)))
     return result.astype(np.float32)
 
 
@@ -464,7 +473,23 @@ def _finite(X: CSR, name: str) -> CSR:
     )
 
 
-def _check_binary(values: Any, name: str) -> None:
+def _check_binary(values: Any, name: str, is_listed: bool = False) -> None:
     wrong = values[values != 1]
     if len(wrong):
-        raise ValueError(f"{name} must hold only 0 and 1. Got {wrong[0]:g}.")
+        way_out = f" If these are lists of labels: {WAYS_OUT}." if is_listed else ""
+        raise ValueError(f"{name} must hold only 0 and 1. Got {wrong[0]:g}.{way_out}")
+
+
+def _lists_labels(Y: Any) -> bool:
+    """Return whether the labels of each row are listed, by name or of any number."""
+    shape = getattr(Y, "shape", None)
+    if not isinstance(Y, Collection) or len(shape or (0,)) != 1:
+        return False
+    rows = [each for each in Y if isinstance(each, Collection)]
+    if not rows or len(rows) < len(Y) or any(isinstance(row, str) for row in rows):
+        return False
+    return (
+        len(set(map(len, rows))) > 1
+        or any(isinstance(row, Set) for row in rows)
+        or any(isinstance(next(iter(row), None), str) for row in rows)
+    )

@@ -72,3 +72,31 @@ def test_dense_rows_are_neither_changed_nor_kept(rows):
         X[:] = 1
         np.testing.assert_array_equal(model.decision_function(before), scores)
         X[:] = before
+
+
+@pytest.mark.parametrize("kind", [ml.OneVsRest, ml.OnlineBinaryRelevance, ml.LabelTree])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [["wine"], ["bread", "wine"]],
+        [["wine", "red"], ["bread", "rye"]],
+        [[3], [7, 3]],
+        [{3}, {7}],
+        [(), ("wine",)],
+        np.array([["wine"], ["bread", "wine"]], dtype=object),
+    ],
+)
+def test_lists_of_labels_are_refused_with_the_ways_out(kind, labels):
+    message = r"^Y must be a 0/1 matrix.* Got lists .*Tagger .*MultiLabelBinarizer"
+    with pytest.raises(ValueError, match=message):
+        kind().fit([[0.0, 1.0], [1.0, 0.0]], labels)
+
+
+def test_numbers_of_labels_in_lists_of_one_length_are_refused_with_the_ways_out():
+    with pytest.raises(ValueError, match=r"Got 3\. If these are lists .*Tagger"):
+        ml.OneVsRest().fit([[0.0, 1.0], [1.0, 0.0]], [[3, 7], [1, 2]])
+
+
+def test_a_dense_list_of_lists_is_a_matrix():
+    learnt = ml.OneVsRest().fit([[0.0, 1.0], [1.0, 0.0]], [[1, 0], [0, 1]])
+    assert learnt.predict([[0.0, 1.0]]).tolist() == [[1, 0]]

@@ -12,6 +12,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Array: TypeAlias = NDArray[Any]
 CSR: TypeAlias = sp.csr_array
+LabelMatrix: TypeAlias = CSR | Ints  # 0/1
 MatrixLike: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel
 from manylabel._kernels import topk
-from manylabel._typing import CSR, Array, Floats, MatrixLike
+from manylabel._typing import CSR, Array, Floats, LabelMatrix, MatrixLike
 from manylabel.explanation import Explanation, Ranked
 from manylabel.lists import by_column
 from manylabel.losses.ranked import mean_ndcg
@@ -57,7 +57,7 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         X = _validation.dense_rows(self._known_features(X), len(self.classes_))
         return self._scores(X)
 
-    def predict(self, X: MatrixLike) -> Any:
+    def predict(self, X: MatrixLike) -> LabelMatrix:
         """Return the labels of positive score as a 0/1 matrix.
 
         Parameters

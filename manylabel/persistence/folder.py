@@ -14,7 +14,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar, overload
 
 import numpy as np
 
@@ -29,6 +29,7 @@ try:
 except ImportError:  # Windows: there, one writer at a time is up to the user
     fcntl = None  # type: ignore[assignment]
 
+T = TypeVar("T")
 FORMAT = 1
 MANIFEST = "manifest.json"
 ARRAYS = re.compile(r"arrays-[0-9a-f]{16}\.safetensors")
@@ -95,13 +96,19 @@ def save(estimator: Any, path: str | Path) -> None:
         raise ArchiveError(folder, reason) from error
 
 
-def load(path: str | Path, *, mmap: bool = False) -> Any:
+@overload
+def load(path: str | Path, *, mmap: bool = False) -> Any: ...
+@overload
+def load(path: str | Path, kind: type[T], *, mmap: bool = False) -> T: ...
+def load(path: str | Path, kind: Any = object, *, mmap: bool = False) -> Any:
     """Read an estimator from a folder; no code of the folder is run.
 
     Parameters
     ----------
     path : str or Path
         A folder that :func:`save` wrote.
+    kind : class, default=object
+        Of which class it must be; type checkers then know it.
     mmap : bool, default=False
         Map the arrays into memory, so that processes share one copy; what is written
         to them stays out of the file. The checksum is verified either way.
@@ -114,7 +121,8 @@ def load(path: str | Path, *, mmap: bool = False) -> Any:
     Raises
     ------
     ArchiveError
-        If the folder is missing, damaged, foreign or too new.
+        If the folder is missing, damaged, foreign or too new, or has a model of
+        another class than ``kind``.
 
     Examples
     --------
@@ -125,6 +133,15 @@ def load(path: str | Path, *, mmap: bool = False) -> Any:
     folder = Path(path)
     if not folder.is_dir():
         raise ArchiveError(folder, "there is no such model folder.")
+    found = _load(folder, mmap)
+    if not isinstance(found, kind):
+        what = f"expected a {kind.__name__}, found a {type(found).__name__}"
+        raise ArchiveError(folder, f"{what}.")
+    return found
+
+
+def _load(folder: Path, mmap: bool) -> Any:
+    """Return the estimator of a folder that is there."""
     try:
         manifest, arrays = read(folder, mmap=mmap)
         params = manifest["params"] | section(arrays, "params/")

@@ -161,8 +161,11 @@ def rebuild(name: str, params: Mapping[str, Any], state: Mapping[str, Any]) -> A
         raise ValueError(f"manylabel has no estimator {name!r}")
     given, known = unflatten(params), inspect.signature(cls).parameters
     for odd in sorted(given.keys() ^ known.keys()):
-        trouble = "unknown" if odd in given else "missing"
-        raise ValueError(f"the parameter {odd} of {name} is {trouble}")
+        if odd in given:
+            raise ValueError(f"the parameter {odd} of {name} is unknown")
+        if known[odd].default is inspect.Parameter.empty:
+            raise ValueError(f"the parameter {odd} of {name} is missing")
+        # Newer than the model, which was made as the default has it.
     estimator = cls(**given)
     if hasattr(estimator, "_check_parameters"):
         estimator._check_parameters()

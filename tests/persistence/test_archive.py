@@ -220,7 +220,6 @@ DAMAGE = {
     ),
     "types or shapes than the manifest says": lambda path: reseal(path, arrays={}),
     "no estimator 'OneVsAll'": lambda path: reseal(path, **{"class": "OneVsAll"}),
-    "the parameter depths of Toy is missing": lambda p: reseal(p, params={"rate": 1}),
     "the parameter gamma of Toy is unknown": lambda p: reseal(
         p, params={"rate": 1, "depths": 1, "propensity": 1, "gamma": 1}
     ),
@@ -326,3 +325,10 @@ def test_loading_runs_no_constructor_of_a_foreign_class(saved):
         reseal(saved, **{"class": name})
         with pytest.raises(ArchiveError, match=f"manylabel has no estimator '{name}'"):
             load(saved)
+
+
+def test_a_model_of_another_class_is_refused(tmp_path):
+    save(Propensity(), tmp_path / "law")
+    assert type(load(tmp_path / "law", Propensity)) is Propensity
+    with pytest.raises(ArchiveError, match=r"expected a Toy, found a Propensity\.$"):
+        load(tmp_path / "law", Toy)

@@ -116,12 +116,16 @@ def test_a_refusal_inside_a_nested_estimator_says_where():
         ({"a_.class": "Corpus"}, "manylabel has no estimator 'Corpus'"),
         ({"a_.class": "os.system"}, "manylabel has no estimator 'os.system'"),
         ({"a_.class": "__name__"}, "manylabel has no estimator '__name__'"),
-        ({"a_.class": "Propensity"}, "the parameter a of Propensity is missing"),
+        ({"a_.class": "Calibrated"}, "parameter estimator of Calibrated is missing"),
     ],
 )
 def test_what_was_not_flattened_is_refused(flat, message):
     with pytest.raises(ValueError, match=message):
         unflatten(flat)
+
+
+def test_a_parameter_that_was_not_saved_has_its_default():
+    assert unflatten({"a_.class": "Propensity", "a_.params.b": 2.6})["a_"].a == 0.55
 
 
 def test_indices_never_reach_a_kernel_unchecked():

@@ -16,7 +16,15 @@ import manylabel
 ROOT = Path(manylabel.__file__).parent
 LAYERS = [  # lowest first; names on one line are siblings and do not import each other
     {"_escapes"},
-    {"_docstrings", "_kernels", "_typing", "_version", "exceptions", "learners"},
+    {
+        "_docstrings",
+        "_kernels",
+        "_markup",
+        "_typing",
+        "_version",
+        "exceptions",
+        "learners",
+    },
     {"_validation", "explanation", "lists", "parallel", "persistence", "sharing"},
     {"losses", "propensity", "solvers"},
     {"base", "metrics", "data"},

@@ -10,7 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel import _validation
+from manylabel._markup import isolate, lay_table
 from manylabel._typing import CSR, Array, MatrixLike
+
+MOST_ROWS, MOST_LABELS, MOST_LETTERS = 5, 10, 200  # shown in a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,6 +106,28 @@ class Dataset:
     def __repr__(self) -> str:
         inputs = "texts" if self.X is None else f"{self.n_features} features"
         return f"Dataset({len(self)} rows, {inputs}, {self.n_labels} labels)"
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as a table, for notebooks."""
+        head = ["id" if self.ids else "row", "text" if self.texts else "features"]
+        first, name = self[:MOST_ROWS], self.labels.names
+        rows = []
+        for row, columns in enumerate(np.split(first.Y.indices, first.Y.indptr[1:-1])):
+            words = [isolate(name[each]) for each in columns[:MOST_LABELS].tolist()]
+            if len(columns) > MOST_LABELS:
+                words.append(f"{len(columns) - MOST_LABELS} more")
+            mark = first.ids[row] if first.ids else row
+            rows.append([isolate(mark), first._brief(row), ", ".join(words)])
+        caption, head = isolate(repr(self)), [*head, "labels"]
+        return "".join(lay_table(caption, head, rows, are_numbers=False))
+
+    def _brief(self, row: int) -> str:
+        """Return the begin of a text, or how many features a row has, as markup."""
+        if self.texts is None:
+            return "" if self.X is None else f"{self.X[[row]].nnz} not zero"
+        text = self.texts[row]
+        short = text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
+        return isolate(short)
 
 
 class LabelSpace:

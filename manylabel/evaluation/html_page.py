@@ -2,7 +2,7 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from html import escape
 
@@ -70,7 +70,7 @@ def write_page(
     title : str
         What stands above; any text.
     parts : iterable of str
-        The markup below the title, in which texts are escaped (:func:`isolate`).
+        The markup below the title; texts in it are escaped (``_markup.isolate``).
     style : str, default=""
         Rules beside those that all pages have, such as ``TABLES``.
     script : str, default=""
@@ -80,6 +80,7 @@ def write_page(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
+    >>> from manylabel._markup import isolate
     >>> with TemporaryDirectory() as folder:
     ...     write_page(Path(folder, "a.html"), "<b>", [f"<p>{isolate('1 < 2')}</p>"])
     ...     page = Path(folder, "a.html").read_text()
@@ -89,53 +90,6 @@ def write_page(
     with replacing(path) as file:
         for part in _whole(title, parts, STYLE + style, script):
             file.write(part.encode())
-
-
-def isolate(text: object) -> str:
-    """Return a text that can neither be markup nor turn the words around it.
-
-    Examples
-    --------
-    >>> isolate("<song>")
-    '<bdi>&lt;song&gt;</bdi>'
-    """
-    return f"<bdi>{escape(escape_line(str(text)))}</bdi>"
-
-
-def lay_table(
-    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, name: str = ""
-) -> Iterator[str]:
-    """Yield a table of markup; the first cell of a row is its head, others are numbers.
-
-    Parameters
-    ----------
-    caption : str
-        What it shows.
-    head : sequence of str
-        The names of its columns.
-    rows : iterable of sequences of str
-        Its cells.
-    name : str, default=""
-        By which a script finds it.
-
-    Examples
-    --------
-    >>> "".join(lay_table("Prices", ["what", "price"], [["tea", "3"]])).count("<td")
-    1
-    """
-    mark = f' id="{name}"' if name else ""
-    yield f'<div class="wide"><table{mark}><caption>{caption}</caption>\n<thead><tr>'
-    for at, each in enumerate(head):
-        yield f'<th scope="col"{_number(at)}>{each}</th>'
-    yield "</tr></thead>\n<tbody>\n"
-    for first, *others in rows:
-        cells = "".join(f'<td class="n">{cell}</td>' for cell in others)
-        yield f'<tr><th scope="row">{first}</th>{cells}</tr>\n'
-    yield "</tbody></table></div>\n"
-
-
-def _number(at: int) -> str:
-    return ' class="n"' if at else ""
 
 
 def _whole(title: str, parts: Iterable[str], style: str, script: str) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from html import escape
 from math import isnan
 from typing import Any, NamedTuple, Self
 
+from manylabel._markup import lay_table
 from manylabel.metrics import CalibrationErrorAtK, Metric
 from manylabel.metrics.calibration import Bin
 
@@ -156,6 +158,19 @@ class Report(Mapping[str, float]):
             head.ljust(first) + "".join(cell.rjust(width) for cell in cells)
             for head, *cells in lines
         )
+
+    def _repr_html_(self) -> str:
+        """Return the tables as markup, for notebooks."""
+        parts: list[str] = []
+        for losses in (False, True):
+            head, *rows = self.table(losses=losses)
+            width = max(map(len, [head, *rows]))
+            lines = [[*map(escape, row), *[""] * (width - len(row))] for row in rows]
+            caption = f"{LESS if losses else MORE} is better"
+            if rows:
+                head += [""] * (width - len(head))
+                parts += lay_table(caption, head, lines)
+        return "".join(parts)
 
     def table(self, *, losses: bool) -> list[list[str]]:
         """Return a head, and a line for each loss, or each score, in percent.

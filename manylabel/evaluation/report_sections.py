@@ -6,10 +6,10 @@ from itertools import islice
 from math import isnan
 from typing import Any
 
+from manylabel._markup import isolate, lay_table
 from manylabel._typing import Ints
 from manylabel.evaluation import charts
 from manylabel.evaluation.examination import Examination
-from manylabel.evaluation.html_page import isolate, lay_table
 from manylabel.evaluation.report import Report
 from manylabel.explanation import Names, named
 

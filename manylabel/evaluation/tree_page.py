@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from manylabel.evaluation.html_page import isolate, write_page
+from manylabel._markup import isolate
+from manylabel.evaluation.html_page import write_page
 from manylabel.evaluation.tree_view import TreeView
 from manylabel.explanation import MOST_NAMED, Names, Node, named
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from manylabel._escapes import escape_line
+from manylabel._markup import isolate, lay_table
 from manylabel.blend import Blend
 from manylabel.model_selection import Thresholds
 
@@ -50,6 +51,11 @@ class Card(Mapping[str, Any]):
         return "\n".join(f"{name:{WIDTH}} {words}" for name, words in lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return the facts as a table, for notebooks."""
+        rows = [[isolate(it) for it in line] for line in self.words().items()]
+        return "".join(lay_table("Model card", ["", ""], rows, are_numbers=False))
 
 
 def write_card(tagger: Any) -> Card:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, persistence
@@ -320,6 +321,16 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         if n_jobs is not None:
             set_jobs(found.learner_, n_jobs)
         return found
+
+    def _repr_html_(self) -> str:
+        """Return the model card for notebooks, or the parts if it is not fitted."""
+        if not self.__sklearn_is_fitted__():
+            return str(estimator_html_repr(self))
+        return self.card()._repr_html_()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Return what notebooks ask for first."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_rows_")

@@ -39,6 +39,7 @@ from .data import make_corpus as make_corpus
 from .data import read as read
 from .data import write as write
 from .data.rcv1 import fetch_rcv1 as fetch_rcv1
+from .evaluation import Evaluation as Evaluation
 from .evaluation import Report as Report
 from .evaluation import Run as Run
 from .evaluation import Sensitivity as Sensitivity

@@ -29,14 +29,3 @@ def discounted_sums(gains, discounts, out):
         for j in range(discounts.shape[0]):
             total += gains[i, j] * discounts[j]
         out[i] = total
-
-
-@kernel
-def add_rows(terms, sums):
-    """Add the rows of ``terms`` to ``sums`` in place, one after the other.
-
-    The order of the additions is that of the rows, so chunks give the same bits.
-    """
-    for i in range(terms.shape[0]):
-        for j in range(terms.shape[1]):
-            sums[j] += terms[i, j]

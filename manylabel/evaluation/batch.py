@@ -1,5 +1,7 @@
 """Judge predictions for many rows, all at once or chunk by chunk."""
 
+import copy
+import json
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -27,7 +29,9 @@ COSTS: tuple[CostLike, ...] = tuple(NAMED)
 class Evaluation:
     """All figures about some predictions, accumulated over chunks of rows.
 
-    Each chunk is ranked once, however many figures are asked for.
+    Each chunk is ranked once, however many figures are asked for. Sums have no
+    rounding: shards that are judged apart and added with ``+``, in any order, give the
+    bits of one pass.
 
     Parameters
     ----------
@@ -40,10 +44,12 @@ class Evaluation:
 
     Examples
     --------
-    >>> evaluation = Evaluation(k=1)
-    >>> evaluation = evaluation.update([[1, 0]], [[0.9, 0.1]])
-    >>> evaluation.update([[1, 0]], [[0.1, 0.9]]).report()["P@1"]
+    >>> first = Evaluation(k=1).update([[1, 0]], [[0.9, 0.1]])
+    >>> second = Evaluation(k=1).update([[1, 0]], [[0.1, 0.9]])
+    >>> (first + second).report()["P@1"]
     0.5
+    >>> first.restored(second.to_json()).n_rows  # from another machine
+    1
     """
 
     def __init__(
@@ -56,15 +62,16 @@ class Evaluation:
         depths = tuple(dict.fromkeys(_validation.depths(k)))
         self.depth = max(depths)
         self.propensity = propensity
-        self._ranking: list[Metric] = [kind(at) for kind in PLAIN for at in depths]
+        ranking: list[Metric] = [kind(at) for kind in PLAIN for at in depths]
         if propensity is not None:
-            self._ranking += [kind(at, propensity) for kind in SCORED for at in depths]
-        self._sets: list[Metric] = [*map(MeanCost, costs), MicroF1(), MacroF1()]
-        refuse_repeated([metric.key for metric in self._sets])
+            ranking += [kind(at, propensity) for kind in SCORED for at in depths]
+        sets: list[Metric] = [*map(MeanCost, costs), MicroF1(), MacroF1()]
+        refuse_repeated([metric.key for metric in sets])
         laws = [None] if propensity is None else [None, propensity]
-        self._probable: list[Metric] = [
+        probable: list[Metric] = [
             CalibrationErrorAtK(at, law) for law in laws for at in depths
         ]
+        self._kinds = {"scores": ranking, "proba": probable, "predictions": sets}
         self._given: tuple[bool, bool, bool] | None = None
 
     def update(
@@ -98,11 +105,12 @@ class Evaluation:
         views: list[tuple[list[Metric], Any]] = []
         if scores is not None:
             ranked = Ranked.of(Y, scores, self.depth, self.propensity)
-            views.append((self._ranking, ranked))
+            views.append((self._kinds["scores"], ranked))
             if proba is not None:
-                views.append((self._probable, Probable.of_ranked(ranked, proba)))
+                probable = Probable.of_ranked(ranked, proba)
+                views.append((self._kinds["proba"], probable))
         if predictions is not None:
-            views.append((self._sets, Compared.of(Y, predictions)))
+            views.append((self._kinds["predictions"], Compared.of(Y, predictions)))
         taken = [
             (metric, metric.terms(view), view)
             for metrics, view in views
@@ -124,6 +132,42 @@ class Evaluation:
             mine.merge(theirs)
         return self
 
+    def __add__(self, other: Self) -> Self:
+        shared = {id(self.propensity): self.propensity}
+        return copy.deepcopy(self, shared).merge(other)
+
+    def to_json(self) -> str:
+        """Return what was accumulated, exactly, as JSON."""
+        figures = {metric.key: metric.to_json() for metric in self._metrics()}
+        return json.dumps({"given": self._given, "figures": figures})
+
+    def restored(self, written: str) -> Self:
+        """Return an evaluation as this one that has seen the rows of another.
+
+        Parameters
+        ----------
+        written : str
+            What :meth:`to_json` of an evaluation with the same parameters returned.
+
+        Returns
+        -------
+        Evaluation
+            A new one; other figures than this one has raise ValueError.
+        """
+        other, found = copy.copy(self), json.loads(written)
+        figures, given = found["figures"], found["given"]
+        other._given = None if given is None else tuple(given)
+        keys = {metric.key for metric in other._metrics()}
+        if names := ", ".join(sorted(keys ^ set(figures))):
+            raise ValueError(
+                f"Shards must be judged by the same figures. Got {names} in one only."
+            )
+        other._kinds = {
+            kind: [m.restored(figures[m.key]) if m.key in keys else m for m in metrics]
+            for kind, metrics in self._kinds.items()
+        }
+        return other
+
     @property
     def n_rows(self) -> int:
         """Number of rows so far."""
@@ -138,8 +182,8 @@ class Evaluation:
 
     def _metrics(self) -> list[Metric]:
         has_scores, has_sets, has_proba = self._given or (False, False, False)
-        probable = self._probable * (has_scores and has_proba)
-        return self._ranking * has_scores + probable + self._sets * has_sets
+        given = {"scores": has_scores, "proba": has_proba, "predictions": has_sets}
+        return [m for kind, ms in self._kinds.items() if given[kind] for m in ms]
 
     def _agree_on_kinds(
         self, has_scores: bool, has_predictions: bool, has_proba: bool

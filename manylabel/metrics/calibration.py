@@ -13,8 +13,7 @@ from manylabel.metrics.metric import LabelMetric, ratio
 from manylabel.metrics.ranking import RankingMetric, precision_at_k
 
 N_BINS = 10
-# Sums of multiples of this have no rounding, so chunks do not matter.
-GRAIN = 2.0**-24
+GRAIN = 2.0**-24  # probabilities are counted in grains, so that sums are whole numbers
 
 
 class Bin(NamedTuple):
@@ -145,11 +144,12 @@ class CalibrationErrorAtK(RankingMetric, LabelMetric):
     @property
     def reliability(self) -> tuple[Bin, ...]:
         """The bins, the least probable first."""
-        sums = self._sums if self.n_rows else np.zeros((3, N_BINS))
+        nothing = np.zeros((3, N_BINS), np.int64)
+        count, proba, worth = self._sums.values if self.n_rows else nothing
         edges = np.arange(N_BINS + 1) / N_BINS
         with np.errstate(invalid="ignore"):
-            count, proba, share = sums[0], sums[1] / sums[0], sums[2] / sums[0]
-        columns = (edges[:-1], edges[1:], proba, share, count.astype(np.int64))
+            means = proba * GRAIN / count, worth * GRAIN / count
+        columns = (edges[:-1], edges[1:], *means, count)
         lines = zip(*(column.tolist() for column in columns), strict=True)
         return tuple(Bin(*line) for line in lines)
 
@@ -162,13 +162,13 @@ class CalibrationErrorAtK(RankingMetric, LabelMetric):
         return np.stack(
             [
                 np.bincount(place, weights, minlength=N_BINS)
-                for weights in (np.ones(len(place)), _round(proba), _round(worth))
+                for weights in (None, np.round(proba / GRAIN), np.round(worth / GRAIN))
             ]
-        )
+        ).astype(np.int64)
 
     def _figure(self, sums: Array) -> Array:
         count, proba, worth = sums
-        return ratio(np.abs(proba - worth).sum(), count.sum())
+        return ratio(np.abs(proba - worth).sum() * GRAIN, count.sum())
 
 
 @described_like(precision_at_k)
@@ -200,8 +200,3 @@ def calibration_error_at_k(
     0.1
     """
     return CalibrationErrorAtK(k, propensity).update(Y, scores, proba).value
-
-
-def _round(values: Floats) -> Floats:
-    rounded: Floats = np.round(values / GRAIN) * GRAIN
-    return rounded

@@ -1,20 +1,22 @@
 """What a metric is: one figure, accumulated over chunks of rows."""
 
+import copy
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
 
-from manylabel._kernels import ranking
 from manylabel._typing import Array, MatrixLike
+from manylabel.metrics.sums import Counts, ExactSums, Sums
 
 
 class Metric(ABC):
     """One figure, accumulated over chunks.
 
     ``update`` takes a chunk of rows, ``merge`` another metric of the same kind, and
-    ``value`` is the figure over all rows so far, NaN if there were none. However the
-    rows are cut into chunks, the value has the same bits.
+    ``value`` is the figure over all rows so far, NaN if there were none. Sums have no
+    rounding: however rows are cut into chunks and shards, and in whatever order these
+    come, the value has the same bits.
 
     A subclass says what a chunk adds (``_terms``) and what the sums mean (``_figure``).
 
@@ -22,7 +24,8 @@ class Metric(ABC):
     --------
     >>> from manylabel import metrics
     >>> precision = metrics.PrecisionAtK(1).update([[1, 0]], [[0.9, 0.1]])
-    >>> precision.merge(metrics.PrecisionAtK(1).update([[1, 0]], [[0.2, 0.8]])).value
+    >>> other = metrics.PrecisionAtK(1).update([[1, 0]], [[0.2, 0.8]])
+    >>> (precision + other).value
     0.5
     """
 
@@ -32,7 +35,7 @@ class Metric(ABC):
     def __init__(self) -> None:
         self.n_rows = 0
         self.n_labels: int | None = None
-        self._sums: Array = np.zeros(self._n_sums)
+        self._sums: Sums = self._new_sums()
 
     @property
     @abstractmethod
@@ -47,7 +50,7 @@ class Metric(ABC):
     @property
     def value(self) -> float:
         """The figure over all rows so far."""
-        return float(self._figure(self._sums)) if self.n_rows else float("nan")
+        return float(self._figure(self._sums.values)) if self.n_rows else float("nan")
 
     def resampled(self, sums: Array) -> Array:
         """Return the figures that other rows, as many, would have had.
@@ -75,14 +78,17 @@ class Metric(ABC):
     def take(self, terms: Array, view: Any) -> Self:
         """Take what :meth:`terms` made of a chunk; nothing can go wrong any more."""
         self.n_labels = view.n_labels
-        self._accumulate(terms)
+        self._sums.take(terms)
         self.n_rows += view.n_rows
         return self
 
     def terms(self, view: Any) -> Array:
         """Return what a chunk would add, or raise; nothing changes."""
         self._agree_on_labels(view.n_labels)
-        return self._terms(view)
+        terms = self._terms(view)
+        if not np.isfinite(terms).all():
+            raise ValueError(f"{self.key} must be finite for each row. Got infinity.")
+        return terms
 
     def merge(self, other: Self) -> Self:
         """Take the rows that a metric of the same kind has seen; return itself."""
@@ -98,6 +104,44 @@ class Metric(ABC):
             self.n_rows += other.n_rows
         return self
 
+    def __add__(self, other: Self) -> Self:
+        both = copy.copy(self)
+        both._sums = self._new_sums() + self._sums  # not the same object
+        return both.merge(other)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was accumulated, exactly, as what JSON can hold."""
+        known = {"n_rows": self.n_rows, "n_labels": self.n_labels}
+        return {**known, "sums": self._sums.to_json()}
+
+    def restored(self, written: dict[str, Any]) -> Self:
+        """Return a metric as this one that has seen the rows of another.
+
+        Parameters
+        ----------
+        written : dict
+            What :meth:`to_json` of a metric of the same kind returned.
+
+        Returns
+        -------
+        Metric
+            A new one; what is no such thing raises ValueError.
+        """
+        other = copy.copy(self)
+        try:
+            other.n_rows = int(written["n_rows"])
+            other.n_labels = written["n_labels"]
+            other._sums = self._new_sums().from_json(written["sums"])
+        except (TypeError, LookupError, ValueError) as error:
+            raise ValueError(
+                f"{self.key} must be as to_json wrote it: {error}."
+            ) from None
+        return other
+
+    def _new_sums(self) -> Sums:
+        """Return sums over no rows."""
+        return ExactSums(self._n_sums)
+
     def _is_like(self, other: Self) -> bool:
         """Return whether both measure the same thing."""
         return self.key == other.key
@@ -109,9 +153,6 @@ class Metric(ABC):
     def _figure(self, sums: Array) -> Array:
         """Return the mean over rows of the first term."""
         return np.asarray(sums[0] / self.n_rows)
-
-    def _accumulate(self, terms: Array) -> None:
-        ranking.add_rows(terms, self._sums)
 
     def _agree_on_labels(self, n_labels: int | None) -> None:
         if self.n_labels not in (None, n_labels):
@@ -127,8 +168,8 @@ class LabelMetric(Metric):
     Or for each of other things: what a row adds is not kept.
     """
 
-    def _accumulate(self, terms: Array) -> None:
-        self._sums = terms if self.n_rows == 0 else self._sums + terms
+    def _new_sums(self) -> Sums:
+        return Counts()
 
 
 def ratio(numerator: Any, denominator: Any) -> Array:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel._kernels import costs, ranking
+from manylabel._kernels import costs, exact_sums, ranking
 
 SHAPES = st.tuples(st.integers(0, 5), st.integers(0, 9))
 PAIRS = SHAPES.flatmap(lambda s: st.tuples(arrays(np.bool_, s), arrays(np.bool_, s)))
@@ -42,6 +42,9 @@ def test_discounted_sums_are_a_matrix_product(gains, discounts):
 
 
 def test_rows_are_added_to_what_is_there():
-    sums = np.array([1.0, 2.0])
-    ranking.add_rows(np.array([[1.0, 0.5], [1.0, 0.25]]), sums)
-    assert_array_equal(sums, [3.0, 2.75])
+    limbs = np.zeros((1, exact_sums.N_LIMBS), np.int64)
+    for _ in range(2):
+        exact_sums.add_rows(np.array([[1.0], [-0.25]]).view(np.int64), limbs)
+    (nonzero,) = np.flatnonzero(limbs)
+    units = 1074 - exact_sums.LIMB * nonzero
+    assert limbs[0, nonzero] / 2**units == 1.5

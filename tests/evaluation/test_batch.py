@@ -72,9 +72,50 @@ def test_merging_is_seeing_both(seed, cut):
     merged = (
         left.merge(right.update(Y[cut:], scores[cut:])).merge(Evaluation()).report()
     )
-    whole = evaluate(Y, scores)
-    assert list(merged) == list(whole)
-    assert_allclose(list(merged.values()), list(whole.values()), atol=1e-12)
+    assert merged == evaluate(Y, scores)
+
+
+@given(st.integers(0, 2**32 - 1), st.randoms())
+def test_eight_shards_in_any_order_give_the_bits_of_one_pass(seed, random):
+    Y, scores, predictions = problem(seed)
+    options = {"k": (1, 3), "propensity": Propensity().fit(Y)}
+    new = Evaluation(**options)
+    given = [Y, scores, predictions, scores]  # scores lie in [0, 1]
+    shards = [
+        Evaluation(**options).update(*(each[start::8] for each in given))
+        for start in range(8)
+    ]
+    random.shuffle(shards)
+    total = new
+    for shard in shards:
+        total = total + new.restored(shard.to_json())
+    whole = evaluate(
+        Y, scores, **options, predictions=predictions, proba=scores
+    ).details()
+    assert json.dumps(total.report().details()) == json.dumps(whole)
+
+
+def test_adding_leaves_both_as_they_were():
+    Y, scores, _ = problem()
+    for kind in (Evaluation, RowwiseEvaluation):
+        left, right = (
+            kind().update(Y[rows], scores[rows]) for rows in (slice(5), slice(5, None))
+        )
+        before = left.to_json(), right.to_json()
+        ((left + right) + kind()).update(Y, scores)
+        assert (left.to_json(), right.to_json()) == before
+
+
+def test_shards_of_other_figures_are_refused():
+    Y, scores, _ = problem()
+    written = Evaluation(k=3).update(Y, scores).to_json()
+    with pytest.raises(
+        ValueError, match=r"judged by the same figures\. Got F1@1, F1@3"
+    ):
+        Evaluation(k=1).restored(written)
+    damaged = written.replace("0x", "z")
+    with pytest.raises(ValueError, match="P@3 must be as to_json wrote it: expected a"):
+        Evaluation(k=3).restored(damaged)
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint8])

@@ -4,7 +4,7 @@ BIN := .venv/bin
 DATA ?= ../shared/data
 SECONDS ?= 60
 
-.PHONY: install dev demo serve test test-slow docs fuzz bench clean
+.PHONY: install dev demo serve test test-slow docs docs-serve fuzz bench clean
 
 install: .venv/installed
 dev: .venv/installed-dev
@@ -47,6 +47,10 @@ test-slow: dev .venv/installed-docs .venv/installed-fuzz
 
 docs: .venv/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "Open site/index.html, or run: make docs-serve"
+
+docs-serve: .venv/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 fuzz: dev .venv/installed-fuzz
 	$(BIN)/python -m fuzz --seconds $(SECONDS)

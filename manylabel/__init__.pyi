@@ -34,6 +34,7 @@ from .budget import PowersetTree as PowersetTree
 from .data import Corpus as Corpus
 from .data import Dataset as Dataset
 from .data import LabelSpace as LabelSpace
+from .data import Vocabulary as Vocabulary
 from .data import iter_chunks as iter_chunks
 from .data import make_corpus as make_corpus
 from .data import read as read

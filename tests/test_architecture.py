@@ -49,11 +49,13 @@ ONLY_IN = {
     "typer": {"cli"},
     "rich": {"cli"},
     "matplotlib": {"evaluation"},
+    "rdflib": {"data"},
     "river": {"river"},
     "dask": {"distributed"},
     "distributed": {"distributed"},
     "pyspark": {"distributed"},
     "ray": {"distributed"},
+    "snowballstemmer": {"text"},
 }
 MODULES = sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
 MAX_FILE, MAX_FUNCTION, MAX_KERNEL = 500, 50, 60
@@ -117,6 +119,7 @@ def test_the_wheel_holds_the_library_and_nothing_else():
 @each_module
 def test_imports_stand_at_the_top_unless_optional(path):
     optional = {"matplotlib", "pyarrow", "dask", "distributed", "pyspark", "ray"}
+    optional |= {"rdflib", "snowballstemmer"}
     # The command line imports its verbs' needs late, so that --help is quick.
     if package(path) == "cli":
         return

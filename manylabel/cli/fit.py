@@ -85,6 +85,15 @@ Analyzer = Annotated[
     str,
     typer.Option(metavar="NAME", help="Of texts: word (and word pairs) or char."),
 ]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CODE",
+        help="Of texts: de, en, fi, ... count words by their stems, zh, ja, th, ... "
+        "cut texts without blanks; auto tells the language.",
+        show_default=False,
+    ),
+]
 Valid = Annotated[
     float,
     typer.Option(
@@ -108,6 +117,7 @@ def fit(
     time_limit: TimeLimit = None,
     propensity: KnownPropensity = None,
     analyzer: Analyzer = "word",
+    language: Language = None,
     valid: Valid = 0.0,
     jobs: Threads = -1,
     seed: options.Seed = 0,
@@ -123,10 +133,11 @@ def fit(
     """
     start, common = time.perf_counter(), {"n_jobs": jobs, "random_state": seed}
     _check_learner(learner, quality, set_, tune, calibrate)
+    _check_language(language)
     _check_place(model)
     data = _read(DataFile(file, reading))
     common |= tell_law(propensity, data)
-    wish = Wish(learner, quality, set_, common, analyzer, tune, calibrate)
+    wish = Wish(learner, quality, set_, common, analyzer, tune, calibrate, language)
     plan = make_plan(wish, data, None if time_limit is None else start + time_limit)
     if str(plan) and not json:
         note(f"note: {plan}.")
@@ -141,12 +152,8 @@ def fit(
     with fitting(what, plan.seconds):
         tagger.fit(data)
     tagger.annotate(source=str(file), date=date.today().isoformat())
-    figures |= {
-        "rows": len(data),
-        "features": tagger.n_features_,
-        "labels": data.n_labels,
-        "seconds": round(time.perf_counter() - start, 3),
-    }
+    figures |= _sizes(tagger, data, language)
+    figures["seconds"] = round(time.perf_counter() - start, 3)
     if held is not None:
         figures |= {"judged by": len(held)} | _judge(tagger, held)
     tagger.save(model)
@@ -173,6 +180,18 @@ def _divide(
     if not n_held:
         return data, None
     return data[np.sort(order[n_held:])], data[np.sort(order[:n_held])]
+
+
+def _sizes(tagger: "Tagger", data: "Dataset", language: str | None) -> dict[str, Any]:
+    """Return how much was learnt, and of which language, if it was asked for."""
+    figures: dict[str, Any] = {
+        "rows": len(data),
+        "features": tagger.n_features_,
+        "labels": data.n_labels,
+    }
+    if language is not None and not isinstance(tagger.vectorizer_, str):
+        figures["language"] = tagger.vectorizer_.language_ or "not told"
+    return figures
 
 
 def _judge(tagger: "Tagger", held: "Dataset") -> dict[str, float]:
@@ -214,6 +233,15 @@ def _check_learner(
     made = None if learner is None else make([learner], settings, {})[0]
     if metric is not None:
         check_tuning(metric, made, settings)
+
+
+def _check_language(language: str | None) -> None:
+    """Refuse, before a long file is read, a language that nothing is known of."""
+    from manylabel._validation import choice
+    from manylabel.text import LANGUAGES
+
+    if language is not None:
+        choice(language, "--language", LANGUAGES)
 
 
 def _check_place(model: Path) -> None:

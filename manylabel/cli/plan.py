@@ -25,6 +25,7 @@ class Wish(NamedTuple):
     analyzer: str
     tune: str | None
     calibrate: str | None = None
+    language: str | None = None
 
 
 class Plan(NamedTuple):
@@ -81,7 +82,7 @@ def _plans(wish: Wish, data: "Dataset") -> Iterator[Plan]:
 
     vectorizer = None
     if data.texts is not None:
-        vectorizer = choose_vectorizer(len(data), wish.analyzer)
+        vectorizer = choose_vectorizer(len(data), wish.analyzer, wish.language)
 
     def plan(name: str, usual: dict[str, Any], quality: str | None, why: str) -> Plan:
         (learner,) = make([name], wish.settings, usual | dict(wish.common))

@@ -4,6 +4,7 @@ from manylabel.data.corpus import Corpus, make_corpus
 from manylabel.data.dataset import Dataset, LabelSpace
 from manylabel.data.formats import iter_chunks, read
 from manylabel.data.reader import ReadOptions
+from manylabel.data.vocabulary import Vocabulary
 from manylabel.data.writing import write
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Dataset",
     "LabelSpace",
     "ReadOptions",
+    "Vocabulary",
     "iter_chunks",
     "make_corpus",
     "read",

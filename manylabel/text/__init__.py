@@ -5,11 +5,13 @@ from manylabel.text._corrected import Corrected
 from manylabel.text._default import QUALITIES, Choice, choose, choose_vectorizer
 from manylabel.text._explanation import Reason, TagExplanation, leave_out
 from manylabel.text._items import PASSTHROUGH, Judged
+from manylabel.text._language import LANGUAGES
 from manylabel.text._rules import Rules
 from manylabel.text._tagger import Tagger
 from manylabel.text._vectorizer import TextVectorizer
 
 __all__ = [
+    "LANGUAGES",
     "PASSTHROUGH",
     "QUALITIES",
     "Card",

@@ -85,7 +85,9 @@ def write_card(tagger: Any) -> Card:
 def _describe_items(tagger: Any) -> str:
     if not tagger.reads_texts_:
         return "rows of features"
-    return f"texts, by {tagger.vectorizer_!r}".replace("\n", " ")
+    told = getattr(tagger.vectorizer_, "language_", "")
+    language = f", language {told}" if told else ""
+    return f"texts{language}, by {tagger.vectorizer_!r}".replace("\n", " ")
 
 
 def _describe_decision(rule: Any) -> str:

@@ -11,11 +11,12 @@ from manylabel._typing import CSR
 from manylabel.base import MultiLabelClassifier, check_learner
 from manylabel.baselines import OneVsRest
 from manylabel.blend import Blend
-from manylabel.data import LabelSpace
+from manylabel.data import LabelSpace, Vocabulary
 from manylabel.label_tree import LabelTree, parents_by_column
 from manylabel.model_selection import Calibrated, LeastCost
 from manylabel.model_selection.calibration import METHODS
 from manylabel.text._items import PASSTHROUGH, are_features
+from manylabel.text._language import check_language
 from manylabel.text._rules import Rules
 from manylabel.text._vectorizer import TextVectorizer
 
@@ -92,15 +93,18 @@ def choose(
     return Choice(tree, f"LabelTree of {N_TREES} trees, because {reason}.")
 
 
-def choose_vectorizer(n_texts: int, analyzer: str = "word") -> TextVectorizer:
-    """Return a vectorizer that finds words in however few texts.
+def choose_vectorizer(
+    n_texts: int, analyzer: str = "word", language: str | None = None
+) -> TextVectorizer:
+    """Return a vectorizer that finds words in however few texts, of a language.
 
     Examples
     --------
     >>> choose_vectorizer(3)
     TextVectorizer(min_df=1)
     """
-    return TextVectorizer(analyzer=analyzer, min_df=1 if n_texts < FEW_TEXTS else 2)
+    min_df = 1 if n_texts < FEW_TEXTS else 2
+    return TextVectorizer(analyzer=analyzer, min_df=min_df, language=language)
 
 
 def new_learner(given: Any, X: CSR, labels: LabelSpace, quality: str) -> Choice:
@@ -112,6 +116,8 @@ def new_learner(given: Any, X: CSR, labels: LabelSpace, quality: str) -> Choice:
         return choose(X.shape[0], X.shape[1], len(labels), quality)
     learner = clone(given)
     parents = getattr(learner, "parents", None)
+    if isinstance(parents, Vocabulary):
+        parents = parents.tree(labels)
     if isinstance(parents, Mapping):
         learner.set_params(parents=parents_by_column(parents, labels))
     return Choice(learner, "")
@@ -150,17 +156,22 @@ def fit_learner(learner: Any, X: CSR, Y: CSR, sample_weight: Any) -> None:
     learner.fit(X, Y, sample_weight)
 
 
-def new_vectorizer(given: Any, items: Any, n_rows: int) -> Any:
+def new_vectorizer(given: Any, language: str | None, items: Any, n_rows: int) -> Any:
     """Return a vectorizer like the one given, or what such items need."""
     if isinstance(given, TextVectorizer):
         return clone(given)
     if given == PASSTHROUGH or are_features(items):
         return PASSTHROUGH
-    return choose_vectorizer(n_rows)
+    return choose_vectorizer(n_rows, language=language)
 
 
-def check_parts(learner: Any, vectorizer: Any, quality: Any) -> None:
+def check_parts(learner: Any, vectorizer: Any, quality: Any, language: Any) -> None:
     """Raise TypeError or ValueError for what a tagger cannot be made of."""
+    check_language(language)
+    if language is not None and vectorizer is not None:
+        raise ValueError(
+            f"language must be told to the vectorizer that is given. Got {language!r}."
+        )
     if learner is not None:
         check_learner(learner, "learner")
     is_known = isinstance(vectorizer, TextVectorizer | None)

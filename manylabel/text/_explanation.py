@@ -1,6 +1,5 @@
 """Why a text gets its tags, by leaving its words out."""
 
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,9 +7,7 @@ import numpy as np
 from manylabel._escapes import escape_line
 from manylabel._typing import CSR, Ints
 from manylabel.explanation import MOST_NAMED, number_names, ranked
-from manylabel.text._grams import plain
 
-WORD = re.compile(r"[0-9a-z_\x80-\U0010ffff]+")  # of a plain text
 MOST_WORDS = 200  # are left out of a text, one after another
 PAIRS_AT_ONCE = 1 << 22  # scores of texts and tags, held at a time
 Weights = list[tuple[str, float]]
@@ -99,7 +96,7 @@ class Variants(NamedTuple):
 
 def leave_out(text: str, vectorizer: Any) -> tuple[list[str], list[str]]:
     """Return the words of a text that weigh most, and the text without each."""
-    found = WORD.findall(plain(text))
+    found = vectorizer.split(text)
     words = list(dict.fromkeys(found))
     if len(words) > MOST_WORDS:
         row = vectorizer.transform([text])

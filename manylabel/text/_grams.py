@@ -5,7 +5,7 @@ Kernels read texts in lower case, in UTF-8, many in one buffer.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -32,11 +32,15 @@ class Grams(NamedTuple):
 
 
 def iter_grams(
-    texts: Iterable[Any], analyzer: str, sizes: tuple[int, int]
+    texts: Iterable[Any],
+    analyzer: str,
+    sizes: tuple[int, int],
+    prepare: Callable[[str], str],
 ) -> Iterator[Grams]:
     """Yield the runs of so many words or characters, of some texts at a time.
 
-    The last texts may be none. What is no text is refused.
+    The last texts may be none. What is no text is refused. ``prepare`` makes a text
+    plain.
     """
     if getattr(texts, "ndim", 1) != 1:
         found = f"shape {getattr(texts, 'shape', ())}"
@@ -48,7 +52,7 @@ def iter_grams(
     held: list[bytes] = []
     size = 0
     for row, text in enumerate(texts):
-        held.append(_encode(text, row))
+        held.append(_encode(text, row, prepare))
         size += len(held[-1])
         if size >= CHUNK:
             yield find_grams(held, analyzer, sizes)
@@ -88,11 +92,11 @@ def plain(text: str) -> str:
     return NOT_A_WORD.sub(_blank, unicodedata.normalize("NFC", lower))
 
 
-def _encode(text: Any, row: int) -> bytes:
+def _encode(text: Any, row: int, prepare: Callable[[str], str]) -> bytes:
     if not isinstance(text, str):
         raise TypeError(f"texts must hold strings. Got {text!r:.40} at row {row}.")
     try:
-        return plain(text).encode()
+        return prepare(text).encode()
     except UnicodeEncodeError:
         raise ValueError(
             f"texts must be valid Unicode. Got half a surrogate pair at row {row}."

@@ -9,7 +9,7 @@ from manylabel._kernels.corrections.candidates import Rows
 from manylabel._kernels.text import vocabulary, words
 from manylabel._typing import CSR, Array, Ints, Singles
 from manylabel.data import Dataset
-from manylabel.text._grams import count_parts, iter_grams
+from manylabel.text._grams import count_parts
 from manylabel.text._items import vectorize
 from manylabel.text._vectorizer import TextVectorizer
 
@@ -59,7 +59,7 @@ def _count(vectorizer: TextVectorizer, texts: Any) -> tuple[Singles, Array, Ints
             "items must have texts, not features, as the model was fitted on."
         )
     n_known, parts = vectorizer.n_features_out_, []
-    for grams in iter_grams(texts, vectorizer.analyzer, vectorizer._sizes()):
+    for grams in vectorizer.iter_grams(texts):
         columns = vectorizer._look_up(grams.hashes)
         is_new = (columns < 0) & (grams.hashes >> words.REST == 0)
         columns[is_new] = n_known + grams.hashes[is_new] % np.uint64(N_SPARE)

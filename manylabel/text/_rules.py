@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from sklearn.base import BaseEstimator
 
 from manylabel._typing import Bools
-from manylabel.data.dataset import LabelSpace
+from manylabel.data import LabelSpace, Vocabulary
 
 
 class Rules(BaseEstimator):  # type: ignore[misc]
@@ -20,8 +20,9 @@ class Rules(BaseEstimator):  # type: ignore[misc]
     ----------
     at_most_one : sequence of sequences of str, default=()
         Groups of labels of which an item is given one at most.
-    parents : mapping of str to str or sequence of str, or None, default=None
-        Labels that a label brings along: its parents, theirs too.
+    parents : mapping of str to str or sequence of str, Vocabulary or None, default=None
+        Labels that a label brings along: its parents, theirs too. Of a vocabulary, the
+        broader terms that are labels of the model.
 
     Examples
     --------
@@ -51,8 +52,11 @@ class Rules(BaseEstimator):  # type: ignore[misc]
             The same rules, checked: of names that are known, without cycles, and such
             that no label brings another that it excludes.
         """
-        given = _names_of(self.parents, "parents")
-        parents = {
+        parents = self.parents
+        if isinstance(parents, Vocabulary):
+            parents = parents.parents(labels.names)
+        given = _names_of(parents, "parents")
+        above = {
             _column(name, labels): [_column(each, labels) for each in names]
             for name, names in given.items()
         }
@@ -60,7 +64,7 @@ class Rules(BaseEstimator):  # type: ignore[misc]
             [_column(name, labels) for name in _row(group, "at_most_one")]
             for group in _row(self.at_most_one, "at_most_one", of=Sequence)
         ]
-        brings = {label: _ancestors(label, parents, labels) for label in parents}
+        brings = {label: _ancestors(label, above, labels) for label in above}
         for group in groups:
             _check_group(group, brings, labels)
         member_of: dict[int, list[int]] = {}

@@ -64,6 +64,9 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
     rules : Rules or None, default=None
         What sets must obey: at most one of some labels, parents that come along. It may
         be set later, too.
+    language : str or None, default=None
+        The language of texts, or "auto"; see :class:`TextVectorizer`, which is told it
+        where a vectorizer is given.
 
     Attributes
     ----------
@@ -119,6 +122,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         calibrate: str | None = None,
         cost: Any = None,
         rules: Rules | None = None,
+        language: str | None = None,
     ) -> None:
         self.learner = learner
         self.vectorizer = vectorizer
@@ -126,6 +130,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         self.calibrate = calibrate
         self.cost = cost
         self.rules = rules
+        self.language = language
 
     def fit(
         self,
@@ -156,7 +161,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
             raise ValueError("tags must name at least one tag. Got none.")
         if self.rules is not None:
             self.rules.resolve(space)
-        vectorizer = _default.new_vectorizer(self.vectorizer, items, Y.shape[0])
+        vectorizer = self._new_vectorizer(items, Y.shape[0])
         X = vectorize(vectorizer, items, "fit_transform")
         check_count(Y.shape[0], X.shape[0])
         learner, reason = _default.new_learner(self.learner, X, space, self.quality)
@@ -255,7 +260,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parts()
         space, Y = Labelled.of(items, tags)
-        vectorizer = _default.new_vectorizer(self.vectorizer, items, Y.shape[0])
+        vectorizer = self._new_vectorizer(items, Y.shape[0])
         X = vectorize(vectorizer, items, "fit_transform")
         learner, _ = _default.new_learner(self.learner, X, space, self.quality)
         best = search(learner, X, Y, metric, fixed, random_state, watch)
@@ -344,8 +349,13 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         )
 
     def _check_parts(self) -> None:
-        _default.check_parts(self.learner, self.vectorizer, self.quality)
+        parts = self.learner, self.vectorizer, self.quality, self.language
+        _default.check_parts(*parts)
         _default.check_decision(self.calibrate, self.cost, self.rules)
+
+    def _new_vectorizer(self, items: Any, n_rows: int) -> Any:
+        given = self.vectorizer, self.language
+        return _default.new_vectorizer(*given, items, n_rows)
 
     def _begin(self, vectorizer: Any, learner: Any, reason: str, items: Any) -> Self:
         """Take over parts that have learnt, with nothing counted."""
@@ -371,7 +381,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
             raise ValueError("learner must be named to learn a stream. Got None.")
         else:
             learner = _default.calibrated(clone(self.learner), self._method())
-            vectorizer = _default.new_vectorizer(self.vectorizer, items, 0)
+            vectorizer = self._new_vectorizer(items, 0)
         _default.check_streaming(learner, vectorizer)
         return learner, vectorizer
 

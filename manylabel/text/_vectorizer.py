@@ -1,7 +1,7 @@
 """Texts to rows of numbers."""
 
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice, pairwise
 from numbers import Integral
 from typing import Any, Self
 
@@ -23,7 +23,16 @@ from manylabel.text._grams import (
     Terms,
     count,
     iter_grams,
+    plain,
     renumber,
+)
+from manylabel.text._language import (
+    AUTO,
+    N_TOLD_BY,
+    WORD,
+    Language,
+    check_language,
+    tell_language,
 )
 
 SIZES = {"word": (1, 2), "char": (3, 5)}
@@ -62,9 +71,25 @@ class TextVectorizer(  # type: ignore[call-arg]
         Hash the runs to so many columns, for streams: nothing is learnt from texts, so
         rare words weigh as much as others, columns have no names, and there is no
         need to call ``fit``; ``min_df`` and ``max_features`` do not apply.
+    language : str or None, default=None
+        "da", "de", "en", "es", "fi", "fr", "hu", "it", "nl", "no", "pt", "ro", "ru",
+        "sv" or "tr": words count by their stems (extra ``languages``). "ja", "ko", "th"
+        or "zh". "auto" tells it by the first 1,000 texts of ``fit``: see ``language_``.
+        With any, scripts without blanks are cut into pieces: two ideographs, kana or
+        Hangul syllables, four letters of Thai, Lao, Burmese or Khmer, which overlap.
+        None takes words as they are.
+    stem : bool, default=True
+        Whether words count by their stems, where there is a ``language``; runs of
+        characters never do.
+    stop_words : bool, default=False
+        Leave out the words that are frequent in any text of the ``language``: "the",
+        "und". The languages that have stems have a short list.
 
     Attributes
     ----------
+    language_ : str
+        The language by which texts are read; empty if there is none, or if "auto" could
+        not tell.
     terms_ : Terms
         Hashes, weights and names of the columns, which stand in the order of the
         hashes.
@@ -74,7 +99,8 @@ class TextVectorizer(  # type: ignore[call-arg]
     Notes
     -----
     Runs are known by their hash alone. Of a million, two share one with a probability
-    of 1 in 4 million; they then count as one.
+    of 1 in 4 million; they then count as one. Stems are those of the snowballstemmer
+    that is installed: another major version may cut a few words elsewhere.
 
     Examples
     --------
@@ -86,9 +112,13 @@ class TextVectorizer(  # type: ignore[call-arg]
     array([1.], dtype=float32)
     >>> TextVectorizer(n_features=2**20).transform(texts).shape
     (3, 1048576)
+    >>> zh = TextVectorizer(language="zh", ngram_range=(1, 1)).fit(["中国人", "中国"])
+    >>> zh.get_feature_names_out().tolist()
+    ['中国']
     """
 
     terms_: Terms
+    language_: str = ""
     _table: Table | None = None  # made of the hashes when it is needed
 
     def __init__(
@@ -99,12 +129,18 @@ class TextVectorizer(  # type: ignore[call-arg]
         min_df: int = 2,
         max_features: int | None = None,
         n_features: int | None = None,
+        language: str | None = None,
+        stem: bool = True,
+        stop_words: bool = False,
     ) -> None:
         self.analyzer = analyzer
         self.ngram_range = ngram_range
         self.min_df = min_df
         self.max_features = max_features
         self.n_features = n_features
+        self.language = language
+        self.stem = stem
+        self.stop_words = stop_words
 
     @property
     def idf_(self) -> Singles:
@@ -138,7 +174,7 @@ class TextVectorizer(  # type: ignore[call-arg]
         self._check_parameters()
         if self.n_features is None:
             vocabulary = Growing(self.min_df)
-            for grams in iter_grams(texts, self.analyzer, self._sizes()):
+            for grams in self.iter_grams(self._tell(texts)):
                 vocabulary.add(grams)
             self._settle(vocabulary)
         return self
@@ -162,10 +198,7 @@ class TextVectorizer(  # type: ignore[call-arg]
         if self.n_features is not None:
             return self.transform(texts)
         vocabulary = Growing(self.min_df)
-        parts = [
-            vocabulary.add(grams)
-            for grams in iter_grams(texts, self.analyzer, self._sizes())
-        ]
+        parts = [vocabulary.add(grams) for grams in self.iter_grams(self._tell(texts))]
         column = self._settle(vocabulary)
         parts = [renumber(part, column, self.n_features_out_) for part in parts]
         return self._weigh(parts)
@@ -185,10 +218,7 @@ class TextVectorizer(  # type: ignore[call-arg]
         """
         self._check_parameters()
         n_columns = self.n_features_out_
-        parts = [
-            self._count(grams, n_columns)
-            for grams in iter_grams(texts, self.analyzer, self._sizes())
-        ]
+        parts = [self._count(grams, n_columns) for grams in self.iter_grams(texts)]
         return self._weigh(parts)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -211,6 +241,20 @@ class TextVectorizer(  # type: ignore[call-arg]
         bounds = pairwise(self.terms_.offsets.tolist())
         return np.array([joined[a:b].decode() for a, b in bounds], dtype=object)
 
+    def iter_grams(self, texts: Iterable[str]) -> Iterator[Grams]:
+        """Yield the runs of words or characters of some texts at a time."""
+        language = self._language()
+        prepare: Callable[[str], str] = plain if language is None else language.prepare
+        return iter_grams(texts, self.analyzer, self._sizes(), prepare)
+
+    def split(self, text: str) -> list[str]:
+        """Return the words of a text, or its pieces, in lower case, not in their stems.
+
+        Joined by blanks, they make the same row as the text.
+        """
+        language = self._language()
+        return WORD.findall(plain(text)) if language is None else language.split(text)
+
     def set_state(self, state: dict[str, Any]) -> Self:
         """Take over what another vectorizer learnt, if it fits together."""
         self._table = None
@@ -225,6 +269,23 @@ class TextVectorizer(  # type: ignore[call-arg]
         tags.input_tags.two_d_array = False
         tags.requires_fit = self.n_features is None
         return tags
+
+    def _tell(self, texts: Iterable[str]) -> Iterable[str]:
+        """Note the language of texts, which are returned."""
+        if self.language is not None:
+            self.language_ = self.language
+        if self.language != AUTO or isinstance(texts, str):  # which is refused
+            return texts
+        rest = iter(texts)
+        first = list(islice(rest, N_TOLD_BY))
+        self.language_ = tell_language(first)
+        return chain(first, rest)
+
+    def _language(self) -> Language | None:
+        if self.language is None:
+            return None
+        code = self.language if self.n_features else self.language_
+        return Language(code, self.stem and self.analyzer == "word", self.stop_words)
 
     def _count(self, grams: Grams, n_columns: int) -> CSR:
         if self.n_features is not None:
@@ -282,6 +343,12 @@ class TextVectorizer(  # type: ignore[call-arg]
 
     def _check_parameters(self) -> None:
         _validation.choice(self.analyzer, "analyzer", SIZES)
+        check_language(self.language)
+        if self.language == AUTO and self.n_features is not None:
+            raise ValueError(
+                "language must be named where n_features is given: nothing is learnt "
+                "from texts."
+            )
         check_scalar(self.min_df, "min_df", Integral, min_val=1)
         for name in ("max_features", "n_features"):
             if (value := getattr(self, name)) is not None:

@@ -320,3 +320,19 @@ def test_texts_on_a_closed_standard_input_are_none(process, folder, tmp_path):
     done = process("fit", "-", "--model", tmp_path / "model", **closed)
     assert (done.status, done.out) == (2, "")
     assert done.err == "error: standard-input: expected data, found an empty file.\n"
+
+
+def test_the_language_of_texts_is_told_and_printed(cli, tmp_path):
+    rows = [
+        '{"text": "Metsässä on sieniä, ja ne ovat syötäviä", "labels": ["nature"]}',
+        '{"text": "Kirjat ovat hyllyssä, mutta se ei ole auki", "labels": ["books"]}',
+    ]
+    train = tmp_path / "train.jsonl"
+    train.write_text("\n".join(rows), encoding="utf-8")
+    made = ("--model", tmp_path / "model", "--json")
+    done = cli("fit", train, *made, "--language", "auto")
+    assert done.status == 0, done.err
+    assert json.loads(done.out)["language"] == "fi"
+    refused = cli("fit", train, *made, "--language", "xx")
+    assert refused.status == 2
+    assert "--language must be one of auto, da, de" in refused.err

@@ -1,4 +1,4 @@
-"""All that is drawn: panels in a grid, and lines, points and bars in them."""
+"""All that is drawn: panels in a grid, and lines and points in them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
@@ -14,6 +14,7 @@ from manylabel.evaluation.plots import (
     COLOURS,
     check_matplotlib,
     draw_curve,
+    draw_legend,
     draw_ranked,
     draw_rows,
     write_figure,
@@ -116,7 +117,7 @@ def draw_means(axes: Any, lines: Mapping[str, Sequence[Any]], metric: str) -> No
             draw_curve(axes, run, metric, name, number)
     axes.set(xlabel="rows", ylabel=f"mean {metric} loss so far")
     axes.xaxis.set_major_formatter("{x:,.10g}")
-    axes.legend(fontsize=8)
+    draw_legend(axes, 8)
 
 
 def draw_lines(
@@ -130,7 +131,7 @@ def draw_lines(
     axes.set(xscale="log")
     axes.xaxis.set_major_formatter("{x:,.10g}")
     axes.xaxis.set_minor_formatter("")
-    axes.legend(fontsize=8, title=legend)
+    draw_legend(axes, 8, legend)
 
 
 def draw_points(
@@ -181,19 +182,22 @@ def draw_families(
     axes.xaxis.set_major_formatter("{x:,.10g}")
 
 
-def draw_bars(axes: Any, bars: Mapping[str, Mapping[str, float]], label: str) -> None:
-    """Draw, by name, a bar in each group, on a logarithmic axis."""
-    groups = list(dict.fromkeys(group for each in bars.values() for group in each))
-    width = 0.8 / len(bars)
-    for number, (name, heights) in enumerate(bars.items()):
-        offset = (number - (len(bars) - 1) / 2) * width
+def draw_groups(
+    axes: Any, values: Mapping[str, Mapping[str, float]], label: str
+) -> None:
+    """Draw, by name, a point in each group, on a logarithmic axis."""
+    groups = list(dict.fromkeys(group for each in values.values() for group in each))
+    step = 0.8 / len(values)
+    for number, (name, heights) in enumerate(values.items()):
+        offset = (number - (len(values) - 1) / 2) * step
         places = [groups.index(group) + offset for group in heights]
-        colour = _colour(number)
-        axes.bar(places, list(heights.values()), width, label=name, color=colour)
+        look = {"marker": KINDS[number % len(KINDS)], "color": _colour(number)}
+        axes.plot(places, list(heights.values()), linestyle="", label=name, **look)
     axes.set_xticks(range(len(groups)), groups)
+    axes.set_xlim(-0.5, len(groups) - 0.5)
     axes.set(yscale="log", ylabel=label)
-    axes.set_axisbelow(True)
-    axes.legend(fontsize=8)
+    axes.yaxis.set_major_formatter("{x:,.10g}")
+    draw_legend(axes, 8)
 
 
 def draw_frequencies(axes: Any, parts: Iterable[Dataset], what: str) -> None:

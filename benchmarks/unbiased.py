@@ -62,7 +62,8 @@ def draw(hidden: np.ndarray, figures: np.ndarray) -> None:
         panel.set(title=title, xlabel="labels hidden, %")
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("%")
-    panels[0].legend()
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
     figure.savefig(PLOT, dpi=150)
 
 

@@ -117,15 +117,15 @@ def _caption(axes: Any, x: str, y: str) -> None:
     axes.set_ylim(bottom=0)
 
 
-def _bars(panel: Panel, records: Records, catalogue: Catalogue, axes: Any) -> None:
+def _groups(panel: Panel, records: Records, catalogue: Catalogue, axes: Any) -> None:
     """Draw a metric of each learner, in groups of data sets."""
-    bars = {}
+    values = {}
     for name, (entrant, *_) in panel.lines().items():
         found = {data: _runs(panel, data, entrant, records) for data in panel.data}
-        bars[name] = {
+        values[name] = {
             data: _mean(runs, panel.metric) for data, runs in found.items() if runs
         }
-    plots.draw_bars(axes, bars, panel.metric.replace("_", " "))
+    plots.draw_groups(axes, values, panel.metric.replace("_", " "))
 
 
 def _frequencies(
@@ -140,6 +140,6 @@ DRAWN: dict[str, Callable[[Panel, Records, Catalogue, Any], None]] = {
     "curves": _curves,
     "points": _points,
     "sizes": _sizes,
-    "bars": _bars,
+    "groups": _groups,
     "frequencies": _frequencies,
 }

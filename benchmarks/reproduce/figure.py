@@ -9,7 +9,7 @@ from benchmarks import toml_files
 from benchmarks.reproduce.table import Entrant, Place, Table, read_table
 from manylabel.exceptions import DataError
 
-KINDS = ("curves", "points", "sizes", "bars", "frequencies", "tree")
+KINDS = ("curves", "points", "sizes", "groups", "frequencies", "tree")
 FIGURE: dict[str, Any] = {"title": ..., "kind": ..., "panels": ..., "notes": ""}
 PANEL: dict[str, Any] = {
     "table": ...,
@@ -63,7 +63,7 @@ class Figure:
     ----------
     paper, name, title, notes : str
         Which figure it is and what it shows.
-    kind : {"curves", "points", "sizes", "bars", "frequencies", "tree"}
+    kind : {"curves", "points", "sizes", "groups", "frequencies", "tree"}
         How it is drawn.
     panels : tuple of Panel
         Its parts.

@@ -24,6 +24,7 @@ COLOURS = (
     *("#e69f00", "#56b4e9", "#000000"),
 )
 DASHES = ("-", "--", ":", "-.")
+UNDER_AXES = 38  # points that the words of an axis take
 
 
 def plot_profile(
@@ -195,7 +196,19 @@ def _caption_curves(axes: Any, y: str) -> None:
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.tick_params(labelsize=11)
     axes.grid(True, alpha=0.3)
-    axes.legend(fontsize=11)
+    draw_legend(axes, 11)
+
+
+def draw_legend(axes: Any, size: int, title: str | None = None) -> None:
+    """Draw the legend beneath the axes and their words, where it covers nothing."""
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 2}
+    axes.legend(
+        **place,
+        fontsize=size,
+        title=title,
+        borderaxespad=UNDER_AXES / size,
+        frameon=False,
+    )
 
 
 def draw_ranked(axes: Any, counts: Any, what: str) -> None:
@@ -208,9 +221,9 @@ def draw_ranked(axes: Any, counts: Any, what: str) -> None:
 
 
 def draw_rows(axes: Any, profile: Profile) -> None:
-    """Draw how many rows have how many labels."""
+    """Draw how many rows have how many labels; bars have no foot on a log axis."""
     counts = profile.row_counts
-    axes.bar(np.arange(len(counts)), counts, width=0.9, color="#1f5fa8")
+    axes.plot(np.arange(len(counts)), counts, "o-", color="#1f5fa8", linewidth=1)
     axes.set_xlim(-0.6, max(len(counts), 1) - 0.4)
     axes.xaxis.get_major_locator().set_params(integer=True)
     _caption(axes, "Rows by number of labels", "labels of a row", "rows")

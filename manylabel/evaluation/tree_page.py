@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from manylabel._markup import isolate
+from manylabel.evaluation import tree_overview
 from manylabel.evaluation.html_page import write_page
 from manylabel.evaluation.tree_view import TreeView
 from manylabel.explanation import MOST_NAMED, Names, Node, named
@@ -17,7 +18,69 @@ details > ul { margin-left: 1rem }
 li { border-left: 3px solid var(--line); padding: .2rem 0 .2rem .8rem;
  margin: .5rem 0 }
 li.passed { border-color: var(--passed) }
+li:target > p, li.hit > p { background: var(--faint) }
 mark { background: none; color: var(--passed); font-weight: bold }
+.tools { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center;
+ position: sticky; top: 0; background: var(--back); padding: .4rem 0 }
+.tools input, .tools button { font: inherit; color: inherit; background: var(--faint);
+ padding: .3rem .5rem; border: 1px solid var(--line); border-radius: .3rem }
+.tools button { cursor: pointer }
+@media (max-width: 30rem) { body { margin: .8rem } details > ul { margin-left: .2rem }
+ li { padding-left: .5rem } }
+"""
+# Searches, opens and closes the entries, which are whole without it.
+SCRIPT = """(() => {
+const tree = document.getElementById("tree");
+const entries = [...tree.querySelectorAll("li")];
+const folds = [...tree.querySelectorAll("details")];
+const words = entries.map(entry =>
+  [...entry.children].filter(part => part.tagName === "P")
+    .map(part => part.textContent).join(" ").toLowerCase());
+const above = entry => {
+  const found = [];
+  for (let at = entry.parentNode; at !== tree; at = at.parentNode) found.push(at);
+  return found;
+};
+const openAbove = entry => above(entry).forEach(at => {
+  if (at.tagName === "DETAILS") at.open = true;
+});
+const make = (tag, text) => {
+  const made = document.createElement(tag);
+  made.append(text);
+  return made;
+};
+const tools = make("div", ""), label = make("label", "Search ");
+const said = make("span", ""), search = make("input", "");
+tools.className = "tools";
+search.type = "search";
+said.setAttribute("role", "status");
+label.append(search);
+const fold = (text, open) => {
+  const button = make("button", text);
+  button.type = "button";
+  button.addEventListener("click", () => folds.forEach(each => { each.open = open; }));
+  return button;
+};
+tools.append(label, fold("Open all", true), fold("Close all", false), said);
+tree.before(tools);
+search.addEventListener("input", () => {
+  const sought = search.value.trim().toLowerCase();
+  const hits = new Set(entries.filter((_, at) => sought && words[at].includes(sought)));
+  const shown = new Set([...hits].flatMap(entry => [entry, ...above(entry)]));
+  entries.forEach(entry => {
+    entry.hidden = sought && !shown.has(entry);
+    entry.classList.toggle("hit", hits.has(entry));
+  });
+  folds.forEach(each => { if (shown.has(each)) each.open = true; });
+  said.textContent = sought ? hits.size + " of " + entries.length + " entries" : "";
+});
+const follow = () => {
+  const entry = document.getElementById(location.hash.slice(1));
+  if (entry && tree.contains(entry)) { openAbove(entry); entry.scrollIntoView(); }
+};
+addEventListener("hashchange", follow);
+follow();
+})();
 """
 RULE = """<p class="grey">Each entry asks a question; the answer is yes if the features
 times their weights, and the constant, add up to more than 0. What is asked after a yes
@@ -37,8 +100,10 @@ def write_tree_html(
 ) -> None:
     """Write a tree as a page for a browser.
 
-    The page needs nothing else, runs no scripts, follows the reader's choice of light
-    or dark and can be read aloud. It appears whole or, after an error, not at all.
+    It has a map of the questions by the share of rows, and an entry for each node. The
+    page needs nothing else, follows the reader's choice of light or dark and can be
+    read aloud; its script only searches, opens and closes. It appears whole or, after
+    an error, not at all.
 
     Parameters
     ----------
@@ -69,7 +134,9 @@ def write_tree_html(
     True
     """
     view = TreeView.of(tree, X, depth, feature_names, label_names)
-    write_page(path, title or type(tree).__name__, _parts(view), style=STYLE)
+    style = STYLE + tree_overview.STYLE
+    title = title or type(tree).__name__
+    write_page(path, title, _parts(view), style=style, script=SCRIPT)
 
 
 def _parts(view: TreeView) -> Iterator[str]:
@@ -81,7 +148,8 @@ def _parts(view: TreeView) -> Iterator[str]:
     children: dict[int, list[Node]] = {node.node: [] for node in view.nodes}
     for node in view.nodes[1:]:
         children[node.parent].append(node)
-    yield f"{RULE}<ul>\n"
+    yield from tree_overview.show_overview(view, children)
+    yield f'{RULE}<ul id="tree">\n'
     waiting: list[Node | str] = [view.nodes[0]]
     while waiting:
         now = waiting.pop()
@@ -105,7 +173,8 @@ def _entry(node: Node, below: list[Node], view: TreeView) -> str:
     """Return a node without what is below it."""
     is_passed = node.node in view.way
     after_no = "no: " if node.parent >= 0 and not node.is_first else ""
-    parts = [f"<li{is_passed * ' class=passed'}><p>{after_no}{node.rows}"]
+    mark = is_passed * " class=passed"
+    parts = [f"<li id=node-{node.node}{mark}><p>{after_no}{node.rows}"]
     if node.fixed:
         parts.append(f" given {_names(node.fixed, view.labels)}")
     elif node.is_leaf:

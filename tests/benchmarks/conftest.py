@@ -122,7 +122,7 @@ FIGURES = {
     "curves": 'table = "table-1"\ndata = "tiny"\nmetric = "f1"',
     "points": 'table = "table-10"\ndata = "two"\nmetric = "error"\nx = "features"',
     "sizes": 'table = "table-10"\ndata = ["xor"]\nmetric = "error"\nlearners = ["SVM"]',
-    "bars": 'table = "table-9"\ndata = ["tiny"]\nmetric = "predict_seconds"',
+    "groups": 'table = "table-9"\ndata = ["tiny"]\nmetric = "predict_seconds"',
     "frequencies": 'table = "table-9"\ndata = "tiny"\nmetric = "labelsets"',
     "tree": 'table = "table-10"\ndata = "xor"\nmetric = "error"\nlearners = ["SBT"]',
 }

@@ -230,7 +230,7 @@ def test_a_figure_draws_what_its_tables_have(name):
             assert {panel.metric, panel.x or panel.metric} <= set(panel.table.metrics)
         assert (figure.kind == "points") == bool(panel.x)
         assert figure.kind != "tree" or len(panel.lines()) == 1
-        assert len(panel.data) == 1 or figure.kind in ("sizes", "bars")
+        assert len(panel.data) == 1 or figure.kind in ("sizes", "groups")
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -1,15 +1,20 @@
 """One way to run tasks side by side, to watch them by stages, and to seed them."""
 
+import pickle
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
+from functools import lru_cache, wraps
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import cloudpickle
 import numpy as np
 from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
@@ -46,29 +51,122 @@ class Stage:
 _stage: ContextVar[Stage | None] = ContextVar("stage", default=None)
 
 
+PROCESSES = ("LokyBackend", "MultiprocessingBackend")
+LOCAL = ("SequentialBackend", "ThreadingBackend", *PROCESSES)
+SCATTERED = 1 << 20  # bytes; dask's backend scatters what is larger than 1 kB
+LINE = 64  # bytes: arrays in a file start at multiples, as kernels expect them
+
+
+class Common:
+    """A function and its first arguments, which all tasks of a run have in common.
+
+    They are shipped once to a worker, not once a task: dask scatters what can be
+    referred to weakly, Ray stores what can be hashed, and processes of this machine map
+    a file into memory.
+    """
+
+    def __init__(self, function: Callable[..., Any], given: tuple[Any, ...]) -> None:
+        self.function, self.given = function, given
+        # Where other processes find it.
+        self.path: Path | None = None
+        self.spans: tuple[tuple[int, int], ...] = ()
+
+    def __call__(self, *task: Any) -> Any:
+        """Run one task."""
+        return self.function(*self.given, *task)
+
+    def __sizeof__(self) -> int:
+        return SCATTERED
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.path is not None:
+            return _map_common, (self.path, self.spans)
+        return Common, (self.function, self.given)
+
+    @contextmanager
+    def filed(self) -> Iterator[None]:
+        """Keep it in a file, which is what is pickled of it meanwhile."""
+        buffers: list[pickle.PickleBuffer] = []
+        head = cloudpickle.dumps(self, protocol=5, buffer_callback=buffers.append)
+        # Windows does not remove what a process has mapped.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            path = Path(folder, "common")
+            spans = []
+            with path.open("wb") as file:
+                for part in (head, *(buffer.raw() for buffer in buffers)):
+                    file.write(bytes(-file.tell() % LINE))
+                    spans.append((file.tell(), len(part)))
+                    file.write(part)
+            self.path, self.spans = path, tuple(spans)
+            try:
+                yield
+            finally:
+                self.path = None
+
+
+@lru_cache(maxsize=1)
+def _map_common(path: Path, spans: tuple[tuple[int, int], ...]) -> Common:
+    """Return what was filed; its arrays are mapped, and what is written stays here."""
+    file = np.memmap(path, np.uint8, "c").data
+    head, *buffers = (file[start : start + size] for start, size in spans)
+    return cast(Common, pickle.loads(head, buffers=buffers))
+
+
 def run(
-    function: Callable[..., T], tasks: Iterable[tuple[Any, ...]], n_jobs: int | None
+    function: Callable[..., T],
+    tasks: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    common: tuple[Any, ...] = (),
 ) -> list[T]:
     """Call ``function`` once per task and return the results in order.
 
     Threads are preferred because kernels release the GIL;
-    ``joblib.parallel_config(backend=...)`` moves the same tasks elsewhere.
+    ``joblib.parallel_config(backend=...)`` moves the same tasks elsewhere. Arguments
+    that all tasks have come first, as ``common``, and are shipped once to each worker.
 
     Examples
     --------
     >>> run(pow, [(2, 3), (3, 2)], n_jobs=1)
     [8, 9]
+    >>> run(pow, [(3,), (4,)], n_jobs=1, common=(2,))
+    [8, 16]
     """
     total = len(tasks) if isinstance(tasks, Sized) else None
     tasks = iter(tasks)
     first, second = list(islice(tasks, 1)), list(islice(tasks, 1))
     if not second:  # starting threads would take longer than a single row
-        return [function(*task) for task in first]
-    calls = (delayed(function)(*task) for task in chain(first, second, tasks))
+        return [function(*common, *task) for task in first]
+    backend, usual = get_active_backend(prefer="threads")
+    kind = type(backend).__name__
+    jobs = backend.effective_n_jobs(usual if n_jobs is None else n_jobs)
+    if kind not in LOCAL and jobs == 1:
+        warnings.warn(
+            f"The tasks run here, one by one: {kind} spreads them if n_jobs is given, "
+            "such as n_jobs=-1.",
+            stacklevel=2,
+        )
+    shared = Common(function, common)
+    calls = (delayed(_call)(shared, *task) for task in chain(first, second, tasks))
+    if kind not in PROCESSES or jobs == 1:
+        return _run_calls(calls, total, n_jobs, backend.supports_return_generator)
+    with shared.filed():
+        return _run_calls(calls, total, n_jobs, backend.supports_return_generator)
+
+
+def _call(common: Common, *task: Any) -> Any:
+    return common(*task)
+
+
+def _run_calls(
+    calls: Iterable[Any], total: int | None, n_jobs: int | None, can_generate: bool
+) -> list[Any]:
+    """Return the results of calls; tell who watches when each, or all, are there."""
     watched = _stage.get()
-    if watched is None:
-        return list(Parallel(n_jobs=n_jobs, prefer="threads")(calls))
-    # Not every backend can do this.
+    if watched is None or not can_generate:
+        results = list(Parallel(n_jobs=n_jobs, prefer="threads")(calls))
+        if watched is not None:
+            watched.advance(1.0)
+        return results
     team = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     results, finished = [], team(calls)
     token = _stage.set(None)  # what a task runs is a part of the task

@@ -21,3 +21,26 @@ def data_folder() -> Path:
     if not DATA.is_dir():
         pytest.skip("the folder of real data sets is not beside the project")
     return DATA
+
+
+@pytest.fixture(scope="module")
+def dask_client():
+    """Return the client of a dask cluster of two processes, or skip without dask."""
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, cluster.get_client() as client:
+        yield client
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Return a list to which the size of each message is added that dask sends."""
+    tcp = pytest.importorskip("distributed.comm.tcp")
+    sizes, write = [], tcp.TCP.write
+
+    async def count(self, *given, **options):
+        sizes.append(await write(self, *given, **options))
+        return sizes[-1]
+
+    monkeypatch.setattr(tcp.TCP, "write", count)
+    return sizes

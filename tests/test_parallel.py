@@ -1,6 +1,17 @@
-"""Tasks side by side: what is told about them."""
+"""Tasks side by side: what is told about them, and what is shipped with them."""
 
+import os
+import pickle
+import sys
+import weakref
+
+import cloudpickle
+import joblib
+import numpy as np
 import pytest
+from joblib import register_parallel_backend
+from joblib.parallel import ThreadingBackend
+from numpy.testing import assert_array_equal
 
 from manylabel import parallel
 
@@ -61,3 +72,81 @@ def test_what_a_task_runs_is_a_part_of_the_task():
 def test_stages_need_no_watcher():
     with parallel.stage("alone"):
         assert run_two() == [1, 2]
+
+
+class LoneBackend(ThreadingBackend):
+    """Stands for a cluster that is used only if n_jobs is given, as Ray's backend."""
+
+
+register_parallel_backend("lone", LoneBackend)
+
+
+def place(arrays, _):
+    """Return where a worker has what all tasks share."""
+    return os.getpid(), arrays[0].ctypes.data
+
+
+def test_tasks_that_go_to_another_process_hold_no_data():
+    shared = parallel.Common(place, ([np.zeros(100_000)],))
+    with shared.filed():
+        pickled = cloudpickle.dumps(shared)
+        assert_array_equal(pickle.loads(pickled).given[0][0], np.zeros(100_000))
+    assert len(pickled) < 500
+    assert len(cloudpickle.dumps(shared)) > 800_000
+
+
+def test_what_dask_scatters_is_large_and_can_be_found_again():
+    shared = parallel.Common(abs, ())
+    assert {weakref.ref(shared)()} == {shared}
+    assert sys.getsizeof(shared) > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_a_process_has_one_copy_of_what_tasks_share(backend):
+    array = np.arange(1000.0)
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        places = parallel.run(place, [(n,) for n in range(20)], 2, common=([array],))
+    assert os.getpid() not in dict(places)
+    assert len(set(places)) == len(dict(places)) <= 2
+
+
+def test_what_a_process_maps_is_aligned_and_may_be_written():
+    given = np.arange(3, dtype=np.uint8), np.arange(5.0)
+    shared = parallel.Common(abs, given)
+    with shared.filed():
+        copy = pickle.loads(cloudpickle.dumps(shared))
+    for one, other in zip(copy.given, given, strict=True):
+        assert one.flags.aligned
+        assert one.flags.writeable
+        assert one.ctypes.data % parallel.LINE == 0
+        one[:] = 0  # stays out of the file and of what was given
+        assert other.any()
+
+
+@pytest.mark.slow
+def test_a_backend_without_generators_tells_when_all_is_done():
+    with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
+        assert watch(lambda: run_two(2)) == [("", 1.0)]
+
+
+def test_a_cluster_that_would_not_be_used_is_warned_of():
+    with joblib.parallel_config(backend="lone"):
+        with pytest.warns(UserWarning, match=r"LoneBackend .* such as n_jobs=-1"):
+            assert run_two(None) == [1, 2]
+        assert run_two(2) == [1, 2]
+
+
+@pytest.mark.slow
+def test_bytes_through_dask_do_not_grow_with_the_number_of_tasks(dask_client, sent):
+    data = np.random.default_rng(0).random(250_000)  # 2 MB
+    totals = []
+    for n_tasks in (4, 64):
+        before = sum(sent)
+        with joblib.parallel_config(backend="dask"):
+            found = parallel.run(place, [(n,) for n in range(n_tasks)], -1, ([data],))
+        totals.append(sum(sent) - before)
+        assert len(set(found)) <= 2
+    assert min(totals) > data.nbytes
+    # Once by the client, once more by the scheduler, which is here too.
+    assert max(totals) < 2 * data.nbytes + 500_000

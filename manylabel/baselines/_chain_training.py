@@ -64,11 +64,9 @@ class Chain(NamedTuple):
 def learn_chain(lesson: Lesson, n_jobs: int | None) -> Chain:
     """Return classifiers that were told the true labels before them."""
     by_label, seen = lesson.Y.tocsc(), lesson.seen()
-    tasks = [
-        (lesson, lesson.X, by_label[:, :n], by_label[:, [n]], lesson.weight)
-        for n in seen
-    ]
-    links = dict(zip(seen.tolist(), parallel.run(_fit, tasks, n_jobs), strict=True))
+    tasks = [(label,) for label in seen.tolist()]
+    fitted = parallel.run(_fit_true, tasks, n_jobs, common=(lesson, by_label))
+    links = dict(zip(seen.tolist(), fitted, strict=True))
     return Chain.of(links, lesson.X.shape[1], lesson.Y.shape[1])
 
 
@@ -129,6 +127,12 @@ def _fit_weighted(
     weight = mass * gain[counts] / np.average(gain[counts], weights=mass)
     column = sp.csc_array(target[counts, None].astype(np.float32))
     return _fit(lesson, X[counts], sp.csr_array(told[counts]), column, weight)
+
+
+def _fit_true(lesson: Lesson, by_label: Any, label: int) -> Link:
+    """Return the classifier of a label that is told the true ones before it."""
+    told, target = by_label[:, :label], by_label[:, [label]]
+    return _fit(lesson, lesson.X, told, target, lesson.weight)
 
 
 def _fit(lesson: Lesson, X: CSR, told: Any, target: Any, weight: Floats) -> Link:

@@ -13,7 +13,7 @@ from sklearn.utils import check_scalar
 from manylabel import _validation, parallel
 from manylabel._docstrings import described_like
 from manylabel._kernels.low_rank import observed
-from manylabel._typing import CSR, Floats, MatrixLike, RandomState
+from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
 from manylabel.baselines._label_code import LabelCode, LinearCode, scale_rows
 from manylabel.persistence.records import Number
 from manylabel.solvers import conjugate
@@ -212,10 +212,11 @@ class LEML(LinearCode):
             return solved
         n_some = max(1, NUMBERS_AT_ONCE // square.size)
         tasks = [
-            (weights[a : a + n_some], codes, square, moments[a : a + n_some])
+            (weights[a : a + n_some], moments[a : a + n_some])
             for a in range(0, len(moments), n_some)
         ]
-        return np.vstack(parallel.run(_solve_some, tasks, self.n_jobs))
+        common = codes, square
+        return np.vstack(parallel.run(_solve_some, tasks, self.n_jobs, common=common))
 
     def _step_features(
         self, products: Products, coef: Floats, factors: Floats, entries: Entries
@@ -243,15 +244,31 @@ class LEML(LinearCode):
             return
         n_parts = max(1, min(joblib.effective_n_jobs(self.n_jobs), len(codes)))
         edges = np.linspace(0, len(codes), n_parts + 1).astype(int)
-        entries = weights.indices, weights.data
         tasks = [
-            (weights.indptr[a : b + 1], *entries, codes[a:b], factors, out[a:b])
+            (weights.indptr[a : b + 1], codes[a:b], out[a:b])
             for a, b in pairwise(edges)
         ]
-        parallel.run(observed.add_products, tasks, self.n_jobs)
+        common = weights.indices, weights.data, factors
+        found = parallel.run(_add_some, tasks, self.n_jobs, common=common)
+        for (*_, part), added in zip(tasks, found, strict=True):
+            if added is not part:  # it is a copy, of another process
+                part[:] = added
 
 
-def _solve_some(weights: CSR, codes: Floats, square: Floats, moments: Floats) -> Floats:
+def _add_some(
+    labels: Array,
+    values: Array,
+    factors: Floats,
+    starts: Array,
+    codes: Floats,
+    out: Floats,
+) -> Floats:
+    """Return sums of some rows with the products of their entries added."""
+    observed.add_products(starts, labels, values, codes, factors, out)
+    return out
+
+
+def _solve_some(codes: Floats, square: Floats, weights: CSR, moments: Floats) -> Floats:
     """Return the vectors of some labels, each with weights of its own."""
     squares = np.tile(square, (len(moments), 1, 1))
     observed.add_squares(

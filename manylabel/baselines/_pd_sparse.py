@@ -188,8 +188,8 @@ class PDSparse(BatchClassifier):
         shared = X, sp.csc_array(X), lengths, seed, by_label
         n_tasks = max(-(-len(seen) // LABELS_PER_TASK), effective_n_jobs(self.n_jobs))
         shares = [seen[at::n_tasks] for at in range(n_tasks)]
-        tasks = [(*shared, share) for share in shares if len(share)]
-        found = parallel.run(self._learn_share, tasks, self.n_jobs)
+        tasks = [(share,) for share in shares if len(share)]
+        found = parallel.run(self._learn_share, tasks, self.n_jobs, common=shared)
         columns = [sp.csc_array((X.shape[1], 0), dtype=np.float32)]
         order = np.concatenate([np.empty(0, np.int64), *(task[-1] for task in tasks)])
         for (weights, intercept, n_iter), task in zip(found, tasks, strict=True):

@@ -188,8 +188,8 @@ class SLEEC(BatchClassifier):
             order = rng.permutation(X.shape[0])
             for part in range(found.shape[1]):
                 members = order[nearest[order] == part]
-                tasks.append((rows, Y, members, int(rng.integers(2**32))))
-        parts = parallel.run(self._learn_part, tasks, self.n_jobs)
+                tasks.append((members, int(rng.integers(2**32))))
+        parts = parallel.run(self._learn_part, tasks, self.n_jobs, common=(rows, Y))
         self.embedding_ = _joined(parts, np.hstack(centres), np.cumsum(n_parts))
 
     def _learn_part(self, X: CSR, Y: CSR, members: Ints, seed: int) -> Part:

@@ -331,10 +331,12 @@ class BudgetedTree(WeightedClassifier):
 
     def _judge(self, plans: list[Plan], held: int) -> Floats:
         """Return the weight of each row of a fold that a plan gets wrong, else 0."""
-        tasks = [(plan, held) for plan in plans]
-        return np.array(parallel.run(self._losses, tasks, self.n_jobs))
+        tasks = [(number,) for number in range(len(plans))]
+        common = plans, held
+        return np.array(parallel.run(self._losses, tasks, self.n_jobs, common=common))
 
-    def _losses(self, plan: Plan, held: int) -> Floats:
+    def _losses(self, plans: list[Plan], held: int, number: int) -> Floats:
+        plan = plans[number]
         tree = self._grow(plan.without(held))
         X, side, mass = (part[plan.judges(held)] for part in plan.sides)
         is_wrong = (tree.value[tree.leaves(X)] > 0) != (side > 0)

@@ -14,7 +14,7 @@ from manylabel import _validation, parallel
 from manylabel._typing import MatrixLike, RandomState
 from manylabel.data import Dataset
 from manylabel.evaluation.batch import refuse_repeated
-from manylabel.evaluation.chunks import chunks_of, is_whole
+from manylabel.evaluation.chunks import Chunk, chunks_of, is_whole
 from manylabel.evaluation.progression import Progression, Watch, wants_sparse
 from manylabel.evaluation.run import Run
 from manylabel.losses import Cost, CostLike, as_cost
@@ -114,9 +114,13 @@ def progressive(
     if permutations is None:
         return begin(learner, seed=seeds[0]).follow(chunks).run()
     whole = list(chunks)
-    tasks = [(begin(_fresh(learner), seed=seed), whole) for seed in seeds]
-    ended = parallel.run(partial(Progression.follow, shuffle=True), tasks, n_jobs)
+    tasks = [(begin(_fresh(learner), seed=seed),) for seed in seeds]
+    ended = parallel.run(_follow_shuffled, tasks, n_jobs, common=(whole,))
     return Run.together([progression.run() for progression in ended])
+
+
+def _follow_shuffled(chunks: list[Chunk], progression: Progression) -> Progression:
+    return progression.follow(chunks, shuffle=True)
 
 
 def _check(learner: Any, batch: int, window: int, hide: float, judge: str) -> None:

@@ -85,8 +85,8 @@ def fit_columns(
         *((fit_labels, s) for s in _shares(seen[~rare], LABELS_PER_TASK, jobs)),
         *((fit_rare, s) for s in _shares(seen[rare], RARE_LABELS_PER_TASK, jobs)),
     ]
-    tasks = [(solver, shared, share, kept) for solver, share in shares]
-    return [block for blocks in parallel.run(_fit, tasks, n_jobs) for block in blocks]
+    fitted = parallel.run(_fit, shares, n_jobs, common=(shared, kept))
+    return [block for blocks in fitted for block in blocks]
 
 
 def check_cost(C: Any) -> None:
@@ -170,5 +170,5 @@ def _shares(labels: Array, size: int, n_jobs: int) -> list[Array]:
     return [labels[i::n_shares] for i in range(n_shares)]
 
 
-def _fit(solver: Solver, *task: Any) -> list[Fitted]:
-    return solver(*task)
+def _fit(shared: Shared, kept: float, solver: Solver, labels: Array) -> list[Fitted]:
+    return solver(shared, labels, kept)

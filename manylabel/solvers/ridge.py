@@ -50,7 +50,9 @@ class Products:
         return [matrix[a:b] for a, b in pairwise(edges)]
 
     def _multiply(self, parts: list[CSR], dense: Floats) -> Floats:
-        found = parallel.run(_multiplied, [(p, dense) for p in parts], self._n_jobs)
+        found = parallel.run(
+            _multiplied, [(part,) for part in parts], self._n_jobs, common=(dense,)
+        )
         return found[0] if len(found) == 1 else np.vstack(found)
 
 
@@ -111,10 +113,10 @@ def _solved(square: Floats, targets: Floats) -> Floats:
 def _approach(rows: CSR, moments: Floats, reg: float, n_jobs: int | None) -> Floats:
     products = Products(rows)
     tasks = [
-        (products, moments[:, first : first + TARGETS_AT_ONCE], reg)
+        (moments[:, first : first + TARGETS_AT_ONCE],)
         for first in range(0, moments.shape[1], TARGETS_AT_ONCE)
     ]
-    found = parallel.run(_approach_some, tasks, n_jobs)
+    found = parallel.run(_approach_some, tasks, n_jobs, common=(products, reg))
     if not all(converged for _, converged in found):
         warnings.warn(
             f"Ridge regression did not converge in {MAX_STEPS} steps: raise "
@@ -126,7 +128,7 @@ def _approach(rows: CSR, moments: Floats, reg: float, n_jobs: int | None) -> Flo
 
 
 def _approach_some(
-    products: Products, moments: Floats, reg: float
+    products: Products, reg: float, moments: Floats
 ) -> tuple[Floats, bool]:
     return conjugate.descend(
         lambda weights: products.turned(products.times(weights)) + reg * weights,
@@ -141,6 +143,6 @@ def _dense(matrix: Any) -> Floats:
     return dense
 
 
-def _multiplied(part: CSR, dense: Floats) -> Floats:
+def _multiplied(dense: Floats, part: CSR) -> Floats:
     product: Floats = part @ dense
     return product

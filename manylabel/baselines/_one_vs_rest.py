@@ -14,8 +14,9 @@ from manylabel import _validation, parallel
 from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.linear import svm
 from manylabel._kernels.ranking import UNSEEN
-from manylabel._typing import CSR, Array, Floats, Ints, RandomState, Singles
+from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
 from manylabel.base import WeighingClassifier
+from manylabel.baselines._division import LabelDivision
 from manylabel.model_selection.probable import CalibratedClassifier
 from manylabel.persistence.records import Field, Finite, Matrix
 from manylabel.solvers import linear
@@ -155,19 +156,37 @@ class OneVsRest(CalibratedClassifier, WeighingClassifier):
             self._solve(X, Y, weight)
         self._calibrate(X, Y, weight)
 
+    def _divide(self, X: MatrixLike, Y: MatrixLike, prepared: Any = None) -> Any:
+        """Begin a fit whose labels are learnt apart."""
+        self._check_parameters()
+        if self.calibrate is not None:
+            raise ValueError(
+                "calibrate must be None for labels that are learnt apart. "
+                f"Got {self.calibrate!r}."
+            )
+        rows, labels, weight = self._begin_weighted_fit(X, Y, None)
+        heavier = self._positive_weights(labels, weight)
+        return LabelDivision(self, self._unit(rows), labels, weight, heavier)
+
     def _solve(self, X: CSR, Y: CSR, weight: Floats) -> None:
-        rows = X
-        if self.normalize:
-            parts = (linear.unit_values(X), X.indices, X.indptr)
-            rows = sp.csr_array(parts, shape=X.shape)
+        heavier = self._positive_weights(Y, weight)
+        self._gather(self._fit_columns(self._unit(X), Y.tocsc(), weight, heavier))
+
+    def _unit(self, X: CSR) -> CSR:
+        if not self.normalize:
+            return X
+        return sp.csr_array((linear.unit_values(X), X.indices, X.indptr), shape=X.shape)
+
+    def _fit_columns(
+        self, X: CSR, by_label: Any, weight: Floats, heavier: Floats
+    ) -> list[Fitted]:
         seed = parallel.spawn_seeds(self.random_state, 1)[0]
-        fitted = linear.fit_columns(
-            *(rows, Y.tocsc(), self._settings(), seed),
+        return linear.fit_columns(
+            *(X, by_label, self._settings(), seed),
             n_jobs=self.n_jobs,
             row_weight=weight,
-            positive_weight=self._positive_weights(Y, weight),
+            positive_weight=heavier,
         )
-        self._gather(fitted)
 
     def _positive_weights(self, Y: CSR, weight: Floats) -> Floats:
         """Return for each label how much the rows that have it weigh beside others."""

@@ -1,6 +1,6 @@
 """A tree of labels, with a linear classifier for each branch."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Annotated, Any, Self
 
@@ -12,17 +12,24 @@ from manylabel import _validation, parallel
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
 from manylabel.base import ExplainedClassifier, cut
 from manylabel.explanation import Explanation, Ranked
+from manylabel.label_tree._division import TreeDivision
 from manylabel.label_tree._explanation import explain
 from manylabel.label_tree._growth import add_leaves
 from manylabel.label_tree._hierarchy import check_parents, from_parents
-from manylabel.label_tree._validation_set import OTHERS, Chosen, choose
+from manylabel.label_tree._validation_set import (
+    OTHERS,
+    Chosen,
+    choose,
+    find_splits,
+    fit_pilots,
+)
 from manylabel.lists import Lists, by_column
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.calibration import Curves
-from manylabel.model_selection.holdout import FEWEST, hold_out
-from manylabel.model_selection.probable import CalibratedClassifier, split_rows
+from manylabel.model_selection.holdout import Split
+from manylabel.model_selection.probable import CalibratedClassifier
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity
 from manylabel.solvers import linear
@@ -238,22 +245,13 @@ class LabelTree(CalibratedClassifier, ExplainedClassifier):
         LabelTree
             Itself.
         """
-        self._check_parameters()
         with self._undo_on_error():
-            rows, labels, mass = self._begin_weighted_fit(X, Y, sample_weight)
-            points, parents = self._check_labels(labels.shape[1])
-            self.counts_ = np.bincount(labels.indices, minlength=labels.shape[1])
-            given = self.propensity
-            known = Propensity().fit(labels) if given is None else given
-            self.inverse_propensity_ = 1 / _validation.propensities(
-                known, labels.shape[1]
-            )
-            lesson = self._lesson(
-                self._unit(rows), labels, None if sample_weight is None else mass
-            )
+            lesson = self._begin_lesson(X, Y, sample_weight)
             with parallel.stage("clustering", CLUSTERING):
-                shapes = self._shapes(lesson, points, parents)
-            chosen = self._chosen(lesson, shapes)
+                shapes = self._shapes(lesson)
+            splits = find_splits(self, lesson.X.shape[0])
+            pilots = fit_pilots(self, lesson, shapes, splits)
+            chosen = self._chosen(lesson, splits, pilots)
             with parallel.stage("training"):
                 self._take(chosen, fit_trees(shapes, lesson, self.n_jobs))
         return self
@@ -300,6 +298,23 @@ class LabelTree(CalibratedClassifier, ExplainedClassifier):
             self._take(Chosen(self.tilt_, self.threshold_, curves), nodes)
         return self
 
+    def _divide(self, X: MatrixLike, Y: MatrixLike, prepared: Any = None) -> Any:
+        """Begin a fit whose classifiers are learnt apart."""
+        lesson = self._begin_lesson(X, Y, None)
+        shapes = self._shapes(lesson) if prepared is None else prepared.split()
+        return TreeDivision(self, lesson, shapes)
+
+    def _begin_lesson(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any) -> Lesson:
+        """Check rows and return what all nodes learn from; what was learnt is gone."""
+        self._check_parameters()
+        rows, labels, mass = self._begin_weighted_fit(X, Y, sample_weight)
+        self.counts_ = np.bincount(labels.indices, minlength=labels.shape[1])
+        given = self.propensity
+        known = Propensity().fit(labels) if given is None else given
+        self.inverse_propensity_ = 1 / _validation.propensities(known, labels.shape[1])
+        weight = None if sample_weight is None else mass
+        return self._lesson(self._unit(rows), labels, weight)
+
     def _lesson(self, X: CSR, Y: CSR, row_weight: Floats | None) -> Lesson:
         heavy = None
         if self.propensity is not None:
@@ -310,10 +325,9 @@ class LabelTree(CalibratedClassifier, ExplainedClassifier):
         drawn = draw_rows(X.shape[0], self.background, seed)
         return Lesson(X, Y, row_weight, heavy, linear.Settings(**given), seed, drawn)
 
-    def _shapes(
-        self, lesson: Lesson, points: CSR | None, parents: Ints | None
-    ) -> list[Shape]:
+    def _shapes(self, lesson: Lesson) -> list[Shape]:
         """Return the clusters of each tree."""
+        points, parents = self._check_labels(lesson.Y.shape[1])
         seen = np.flatnonzero(self.counts_)
         is_few = self.leaf_labels is None and len(seen) <= FEW
         usual = len(seen) + 1 if is_few else USUAL_LEAF
@@ -335,40 +349,28 @@ class LabelTree(CalibratedClassifier, ExplainedClassifier):
             shapes.append(Shape.of([tree]))
         return shapes
 
-    def _chosen(self, lesson: Lesson, shapes: list[Shape]) -> Chosen:
+    def _chosen(
+        self, lesson: Lesson, splits: Sequence[Split], pilots: Sequence[Nodes]
+    ) -> Chosen:
         """Return tilt, threshold and curve; what has to be is chosen on rows held out.
 
         The validation set is ranked by trees of the same clusters, fitted to the rest.
         """
         tilt = 0.0 if self.tilt == NAMED else float(self.tilt)
-        usual, n_rows = Chosen(tilt, LIKELY, Curves.none()), lesson.X.shape[0]
-        chooses = (self.tilt == NAMED or self.cost is not None) and n_rows >= FEWEST
-        if self.calibrate is not None:
-            splits = split_rows(n_rows, self.random_state)
-        elif chooses:
-            splits = [hold_out(n_rows, self.random_state)]
-        else:
+        usual = Chosen(tilt, LIKELY, Curves.none())
+        if not splits:
             return usual
-        with parallel.stage("validation", len(splits) / (1 + len(splits))):
-            lists = [self._rank(lesson, shapes, *split) for split in splits]
+        held = [lesson.X[split.held] for split in splits]
+        lists = [self._rank(*each) for each in zip(pilots, held, strict=True)]
         true = lesson.Y[np.concatenate([split.held for split in splits])]
         return choose(self, Lists.stacked(lists), true, usual)
 
-    def _rank(
-        self, lesson: Lesson, shapes: list[Shape], train: Ints, held: Ints
-    ) -> Lists:
+    def _rank(self, nodes: Nodes, X: CSR) -> Lists:
         """Return the best labels of rows held out, without tilt."""
-        part = lesson._replace(
-            X=lesson.X[train],
-            Y=lesson.Y[train],
-            row_weight=None if lesson.row_weight is None else lesson.row_weight[train],
-            background=draw_rows(len(train), self.background, lesson.seed),
-        )
         pilot = type(self)(**self.get_params(deep=False))
         pilot.__dict__.update({n: v for n, v in vars(self).items() if n.endswith("_")})
-        nodes = fit_trees(shapes, part, self.n_jobs)
         pilot._take(Chosen(0.0, LIKELY, Curves.none()), nodes)
-        return pilot._listed(lesson.X[held], thresholds.DEPTH)
+        return pilot._listed(X, thresholds.DEPTH)
 
     def _take(self, chosen: Chosen, nodes: Nodes) -> None:
         self.nodes_ = nodes

@@ -4,13 +4,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._typing import CSR, Floats
+from manylabel import parallel
+from manylabel._typing import CSR, Floats, Ints
 from manylabel.lists import Lists
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.calibration import Curves
-from manylabel.model_selection.probable import DEPTH
+from manylabel.model_selection.holdout import FEWEST, Split, hold_out
+from manylabel.model_selection.probable import DEPTH, split_rows
+from manylabel.solvers.background import draw_rows
+from manylabel.solvers.levels import Lesson, fit_trees
+from manylabel.solvers.nodes import Nodes
+from manylabel.solvers.shape import Shape
 
 TILTS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
 OTHERS = np.array([0, -1], np.float32)  # labels not listed: seen ones, and the rest
@@ -23,6 +29,38 @@ class Chosen(NamedTuple):
     tilt: float
     threshold: float
     calibration: Curves
+
+
+def find_splits(model: Any, n_rows: int) -> list[Split]:
+    """Return which rows are held out in turn; none if there is nothing to choose."""
+    if model.calibrate is not None:
+        return split_rows(n_rows, model.random_state)
+    chooses = isinstance(model.tilt, str) or model.cost is not None
+    if chooses and n_rows >= FEWEST:
+        return [hold_out(n_rows, model.random_state)]
+    return []
+
+
+def fit_pilots(
+    model: Any, lesson: Lesson, shapes: list[Shape], splits: list[Split]
+) -> list[Nodes]:
+    """Return trees of the same clusters, fitted to the rows that are not held out."""
+    if not splits:
+        return []
+    with parallel.stage("validation", len(splits) / (1 + len(splits))):
+        lessons = (part_of(model, lesson, split.train) for split in splits)
+        return [fit_trees(shapes, part, model.n_jobs) for part in lessons]
+
+
+def part_of(model: Any, lesson: Lesson, train: Ints) -> Lesson:
+    """Return what trees learn from when other rows are held out."""
+    weight = lesson.row_weight
+    return lesson._replace(
+        X=lesson.X[train],
+        Y=lesson.Y[train],
+        row_weight=None if weight is None else weight[train],
+        background=draw_rows(len(train), model.background, lesson.seed),
+    )
 
 
 def choose(model: Any, scores: Lists, Y: CSR, usual: Chosen) -> Chosen:

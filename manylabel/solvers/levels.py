@@ -64,15 +64,19 @@ def fit_trees(shapes: list[Shape], lesson: Lesson, n_jobs: int | None) -> Nodes:
     for number, shape in enumerate(shapes, 1):
         with parallel.stage(f"tree {number} of {len(shapes)}", 1 / len(shapes)):
             fitted.append(_fit_nodes(shape, lesson, n_jobs))
-    n_late = sum(late for _, late in fitted)
+    warn_of_late(sum(late for _, late in fitted), lesson.settings.max_iter)
+    return Nodes.joined([nodes for nodes, _ in fitted])
+
+
+def warn_of_late(n_late: int, max_iter: int) -> None:
+    """Warn if classifiers did not converge."""
     if n_late:
         warnings.warn(
-            f"{n_late} classifiers did not converge in {lesson.settings.max_iter} "
-            "passes: raise tol, or scale the features.",
+            f"{n_late} classifiers did not converge in {max_iter} passes: raise tol, "
+            "or scale the features.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return Nodes.joined([nodes for nodes, _ in fitted])
 
 
 def _fit_nodes(shape: Shape, lesson: Lesson, n_jobs: int | None) -> tuple[Nodes, int]:
@@ -89,35 +93,46 @@ def _fit_nodes(shape: Shape, lesson: Lesson, n_jobs: int | None) -> tuple[Nodes,
     return assemble(shape, blocks), sum(block.n_late for block in blocks.values())
 
 
-def _fit_level(
-    shape: Shape, level: range, below: range, lesson: Lesson, n_jobs: int | None
-) -> dict[int, Block]:
-    """Return the block of each inner node of a level."""
+class Level(NamedTuple):
+    """A level of a tree: the rows of its nodes, and those of their children."""
+
+    first: int  # node
+    nodes: Members
+    children: Members
+    positive_weight: Floats | None  # of the rows of each child
+
+
+def find_level(shape: Shape, level: range, below: range, lesson: Lesson) -> Level:
+    """Return the rows of a level, and of the one below it."""
     child_of = _node_of_label(shape, below, lesson.Y.shape[1])
-    parents = shape.parents
-    node_of = np.where(child_of >= 0, parents[child_of], -1)
+    node_of = np.where(child_of >= 0, shape.parents[child_of], -1)
     children = _members(lesson.Y, child_of, below)
     nodes = _members(lesson.Y, node_of, level)
     if level.start == 1:  # the root: rows without labels speak against all of them
         n_rows = lesson.Y.shape[0]
         nodes = Members(np.array([0, n_rows]), np.arange(n_rows))
     heavy = _positive_weight(lesson, child_of, below)
+    return Level(level.start, nodes, children, heavy)
+
+
+def _fit_level(
+    shape: Shape, level: range, below: range, lesson: Lesson, n_jobs: int | None
+) -> dict[int, Block]:
+    """Return the block of each inner node of a level."""
+    found = find_level(shape, level, below, lesson)
     inner = [n for n in level if shape.child_starts[n] < shape.child_starts[n + 1]]
     # The largest first, so that no thread is left with one at the end.
     n_pairs = {
-        n: len(nodes.of(n - level.start))
+        n: len(found.nodes.of(n - level.start))
         * int(shape.child_starts[n + 1] - shape.child_starts[n])
         for n in inner
     }
     inner.sort(key=lambda n: -n_pairs[n])
-    tasks = []
     inside = n_jobs if len(inner) == 1 else None
-    for n in inner:
-        first, last = (int(at) - below.start for at in shape.child_starts[n : n + 2])
-        rows = nodes.of(n - level.start)
-        weights = None if heavy is None else heavy[first:last]
-        tasks.append((lesson, rows, children, (first, last), weights, inside))
-    return dict(zip(inner, parallel.run(_fit_node, tasks, n_jobs), strict=True))
+    spans = [shape.child_starts[n : n + 2] - below.start for n in inner]
+    tasks = [(n, *span.tolist()) for n, span in zip(inner, spans, strict=True)]
+    fitted = parallel.run(_fit_node, tasks, n_jobs, common=(lesson, found, inside))
+    return dict(zip(inner, fitted, strict=True))
 
 
 def _node_of_label(shape: Shape, level: range, n_labels: int) -> Ints:
@@ -155,36 +170,39 @@ def _positive_weight(lesson: Lesson, child_of: Ints, below: range) -> Floats | N
 
 
 def _fit_node(
-    lesson: Lesson,
-    rows: Ints,
-    children: Members,
-    span: tuple[int, int],
-    positive_weight: Floats | None,
-    n_jobs: int | None,
+    lesson: Lesson, level: Level, n_jobs: int | None, node: int, first: int, last: int
 ) -> Block:
     """Return the classifiers of the children of a node."""
-    first, last = span
+    fitted, features = fit_children(lesson, level, n_jobs, node, first, last)
+    return make_block(fitted, features, last - first)
+
+
+def fit_children(
+    lesson: Lesson, level: Level, n_jobs: int | None, node: int, first: int, last: int
+) -> tuple[list[Fitted], Array]:
+    """Return the classifiers of some children of a node, and the features they have.
+
+    Children are numbered within the level below; what one learns does not depend on
+    which others are learnt with it.
+    """
+    rows = level.nodes.of(node - level.first)
     if not len(rows):
-        return make_block([], np.empty(0, np.int32), last - first)
+        return [], np.empty(0, np.int32)
     rows, weights = add_background(rows, lesson.background, lesson.row_weight)
     X, features = gather_rows(lesson.X, rows)
-    places = np.searchsorted(
-        rows, children.rows[slice(*children.indptr[[first, last]])]
-    )
-    indptr = (children.indptr[first : last + 1] - children.indptr[first]).astype(
-        np.int32
-    )
+    starts = level.children.indptr[first : last + 1]
+    places = np.searchsorted(rows, level.children.rows[starts[0] : starts[-1]])
     ones = np.ones(len(places), np.float32)
-    by_child = sp.csc_array(
-        (ones, places.astype(np.int32), indptr), shape=(len(rows), last - first)
-    )
+    parts = (ones, places.astype(np.int32), (starts - starts[0]).astype(np.int32))
+    heavy = level.positive_weight
     fitted = linear.fit_columns(
-        *(X, by_child, lesson.settings, lesson.seed),
+        *(X, sp.csc_array(parts, shape=(len(rows), last - first))),
+        *(lesson.settings, lesson.seed),
         n_jobs=n_jobs,
         row_weight=weights,
-        positive_weight=positive_weight,
+        positive_weight=None if heavy is None else heavy[first:last],
     )
-    return make_block(fitted, features, last - first)
+    return fitted, features
 
 
 def gather_rows(X: CSR, rows: Ints) -> tuple[CSR, Array]:

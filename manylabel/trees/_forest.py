@@ -1,6 +1,6 @@
 """What the forests have in common."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Self
 
@@ -25,9 +25,14 @@ from manylabel.explanation import Explanation, Ranked
 from manylabel.lists import Lists, by_column
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection import thresholds
-from manylabel.model_selection.holdout import FEWEST, hold_out
+from manylabel.model_selection.holdout import FEWEST
 from manylabel.model_selection.probable import CalibratedClassifier
 from manylabel.persistence.records import Field, Finite, Number
+from manylabel.trees._division import (
+    VALIDATION_TREES,
+    ForestDivision,
+    validation_rows,
+)
 from manylabel.trees._explanation import explain
 from manylabel.trees._grower import Plan, grow_tree
 from manylabel.trees._nodes import Forest
@@ -38,11 +43,7 @@ MOST_BIAS = 1e30  # single precision
 ROWS_AT_ONCE = 2048  # that route together; more gain little
 TREES = 0.9  # of the time of a fit, about
 MOST_GAIN = 1e30  # of a label; singles hold it, and its inverse
-# On rcv1sub1, one row in five costs PfastreXML 1.3 points of P@1 (58.7, not 60.0, the
-# mean of 3 seeds) for half a point of PSP: its trees need the rows.
-ONE_IN = 10
 FEW_PAIRS = 1 << 16  # of rows and labels, for which it is not worth to count how many
-VALIDATION_TREES = 15  # that thresholds are chosen by; more choose the same
 
 
 class ForestClassifier(CalibratedClassifier, ExplainedClassifier):
@@ -93,25 +94,46 @@ class ForestClassifier(CalibratedClassifier, ExplainedClassifier):
             rows, labels, mass = self._begin_weighted_fit(X, Y, sample_weight)
             n_known = sum(forest.n_trees for forest in known)
             self._check_known(n_known, widths)
-            mass = mass / mass.max()  # sums cannot overflow
-            rows = rows.copy()
-            rows.eliminate_zeros()  # how X is stored must not matter
-            self.seen_ = np.bincount(labels.indices, minlength=labels.shape[1]) > 0
+            plan = self._begin_plan(rows, labels, mass)
             for forest in known:  # may have been grown on other rows
                 self.seen_[forest.leaf_labels] = True
-            weighting = self._weighting(labels)
-            self.inverse_propensity_ = weighting.inverse_propensity
-            self.gain_ = weighting.score_gain
-            plan = self._plan(rows, labels, weighting, mass / mass.mean())
-            seeds = parallel.spawn_seeds(self.random_state, self.n_estimators)
+            seeds = self._seeds()
             share = self._training_share(len(mass))
             with parallel.stage("trees", share * TREES):
                 grown = self._grown(plan, seeds[n_known:])
             self.forest_ = Forest.joined([*known, *grown])
             with parallel.stage("validation", share * (1 - TREES)):
-                self._finish(plan, seeds)
-            self._calibrate(rows, labels, None if sample_weight is None else mass)
+                self._finish(plan, seeds, self._pilot_trees(plan, seeds))
+            weight = None if sample_weight is None else mass / mass.max()
+            self._calibrate(plan.X, labels, weight)
         return self
+
+    def _divide(self, X: MatrixLike, Y: MatrixLike, prepared: Any = None) -> Any:
+        """Begin a fit whose trees are grown apart."""
+        self._check_parameters()
+        if self.calibrate is not None:
+            raise ValueError(
+                "calibrate must be None for trees that are grown apart. "
+                f"Got {self.calibrate!r}."
+            )
+        return ForestDivision(
+            self, self._begin_plan(*self._begin_weighted_fit(X, Y, None))
+        )
+
+    def _begin_plan(self, X: CSR, Y: CSR, mass: Floats) -> Plan:
+        """Count the labels and return what trees are grown from."""
+        mass = mass / mass.max()  # sums cannot overflow
+        if not X.data.all():  # how X is stored must not matter
+            X = X.copy()
+            X.eliminate_zeros()
+        self.seen_ = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
+        weighting = self._weighting(Y)
+        self.inverse_propensity_ = weighting.inverse_propensity
+        self.gain_ = weighting.score_gain
+        return self._plan(X, Y, weighting, mass / mass.mean())
+
+    def _seeds(self) -> Array:
+        return parallel.spawn_seeds(self.random_state, self.n_estimators)
 
     def _has_own_probabilities(self) -> bool:
         return True
@@ -257,16 +279,23 @@ class ForestClassifier(CalibratedClassifier, ExplainedClassifier):
         return out
 
     def _grown(self, plan: Plan, seeds: Array) -> list[Forest]:
-        return parallel.run(grow_tree, [(plan, seed) for seed in seeds], self.n_jobs)
+        tasks = [(seed,) for seed in seeds]
+        return parallel.run(grow_tree, tasks, self.n_jobs, common=(plan,))
 
-    def _finish(self, plan: Plan, seeds: Array) -> None:
-        """Choose, when the trees are grown, how means become scores."""
+    def _finish(self, plan: Plan, seeds: Array, pilots: Sequence[Forest]) -> None:
+        """Choose, when the trees are grown, how means become scores.
+
+        ``pilots`` are the trees of a validation set, none if there is no such set.
+        """
         self.threshold_ = LIKELY
-        parts = self._hold_out(plan, seeds) if self._seeks_threshold() else None
-        if parts is not None:
-            model, _, held = parts
+        if pilots:
+            model, _, held = self._pilot(plan, seeds, pilots)
             scores = model._listed(held.X, thresholds.DEPTH)
             self.threshold_ = self._best_threshold(scores, held.Y)
+
+    def _chooses(self) -> bool:
+        """Return whether something is chosen on a validation set."""
+        return self._seeks_threshold()
 
     def _seeks_threshold(self) -> bool:
         """Return whether one is chosen for the cost: probabilities need none."""
@@ -275,19 +304,27 @@ class ForestClassifier(CalibratedClassifier, ExplainedClassifier):
     def _settled(self) -> dict[str, Any]:
         return super()._settled() | {"cost": None, "warm_start": False}
 
-    def _hold_out(self, plan: Plan, seeds: Array) -> tuple[Self, Plan, Plan] | None:
-        """Return a smaller forest, the rows it was grown on, and a validation set.
+    def _validates(self, n_rows: int) -> bool:
+        """Return whether there is something to choose, and rows to hold out for it."""
+        return self._chooses() and n_rows >= FEWEST
 
-        The first seeds serve again, so that the trees do not depend on it. None if no
-        rows can be spared.
+    def _pilot_trees(self, plan: Plan, seeds: Array) -> list[Forest]:
+        """Return trees that are grown without a validation set, if there is one.
+
+        The first seeds serve again, so that the trees do not depend on it.
         """
-        if plan.X.shape[0] < FEWEST:
-            return None
-        rng = np.random.default_rng(int(seeds[0]))
-        train, held = hold_out(plan.X.shape[0], rng, one_in=ONE_IN)
+        if not self._validates(plan.X.shape[0]):
+            return []
+        part = plan.of(validation_rows(plan, seeds).train)
+        return self._grown(part, seeds[:VALIDATION_TREES])
+
+    def _pilot(
+        self, plan: Plan, seeds: Array, pilots: Sequence[Forest]
+    ) -> tuple[Self, Plan, Plan]:
+        """Return a smaller forest, the rows it was grown on, and a validation set."""
+        train, held = validation_rows(plan, seeds)
         part = plan.of(train)
-        trees = self._grown(part, seeds[:VALIDATION_TREES])
-        model = self._with(Forest.joined(trees))
+        model = self._with(Forest.joined(pilots))
         model.seen_ = np.bincount(part.Y.indices, minlength=part.Y.shape[1]) > 0
         return model, part, plan.of(held)
 

@@ -1,6 +1,6 @@
 """PfastreXML."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Annotated, Any, Self
 
@@ -16,6 +16,7 @@ from manylabel.model_selection import thresholds
 from manylabel.persistence.records import Number
 from manylabel.trees import _tail_weight
 from manylabel.trees._grower import Plan
+from manylabel.trees._nodes import Forest
 from manylabel.trees._pfast_xml import PfastXML
 from manylabel.trees._tail import CENTROIDS, Surface, Tail, cosine_tail
 from manylabel.trees._weighting import Weighting
@@ -228,28 +229,29 @@ class PfastreXML(PfastXML):
         worth = self._inverse_propensities(Y)
         return Weighting(worth, np.sqrt(worth), np.ones_like(worth), is_ndcg=True)
 
-    def _finish(self, plan: Plan, seeds: Array) -> None:
+    def _chooses(self) -> bool:
+        return self.alpha == "auto" or self._seeks_threshold()
+
+    def _finish(self, plan: Plan, seeds: Array, pilots: Sequence[Forest]) -> None:
         """Learn the tail, then choose the weight of the trees, then the threshold."""
         self.tail_ = self._learn_tail(plan)
-        chooses = self.alpha == "auto" or self._seeks_threshold()
-        parts = self._hold_out(plan, seeds) if chooses else None
-        if parts is None:
-            model, held = self, plan.of(_tail_weight.sample(plan.X.shape[0], seeds[0]))
-        else:
-            model, part, held = parts
+        if pilots:
+            model, part, held = self._pilot(plan, seeds, pilots)
             model.tail_ = self._learn_tail(part)
+        else:
+            model, held = self, plan.of(_tail_weight.sample(plan.X.shape[0], seeds[0]))
         trees, tail = model._ranked(held.X)
         worth = self.inverse_propensity_
         if self.alpha != "auto":
             self.alpha_ = float(self.alpha)
-        elif parts is None:
+        elif not pilots:
             self.alpha_ = _tail_weight.USUAL
         else:
             self.alpha_ = _tail_weight.best_alpha(
                 trees, tail, held.Y, self.metric, worth
             )
         scores = _tail_weight.blended(trees, tail, self.alpha_)
-        if parts is None or not self._seeks_threshold():
+        if not pilots or not self._seeks_threshold():
             n_true = (held.Y @ worth).sum()
             self.threshold_ = thresholds.matching_threshold(scores, n_true)
         else:

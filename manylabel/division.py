@@ -1,0 +1,30 @@
+"""Fits that can be divided: parts that are learnt apart and joined into the same bits.
+
+A learner that can do so has ``_divide(X, Y, prepared=None)``, which begins a fit and
+returns its :class:`Division`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+from manylabel._typing import Floats
+
+
+class Division(Protocol):
+    """A fit that has begun, of units that do not depend on each other.
+
+    A unit is a tree, or the classifier of a label or of a cluster. Units stand in
+    stages, such as those that learn all rows and those that leave a validation set out.
+    """
+
+    RECORD: ClassVar[type]  # of what units have learnt, a NamedTuple of arrays
+    PREPARED: ClassVar[type | None]  # of what is made once, before units are learnt
+
+    prepared: Any
+    stages: Mapping[str, Floats]  # about what each unit of a stage costs
+
+    def fit(self, stage: str, units: range) -> Any:
+        """Return what some units of a stage learn, as a record."""
+
+    def join(self, found: Mapping[str, Sequence[Any]]) -> None:
+        """End the fit of the learner by the records of all units, in order."""

@@ -1,0 +1,146 @@
+"""Trees of labels whose classifiers are learnt apart."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from manylabel._typing import Floats, Ints
+from manylabel.label_tree._validation_set import find_splits, part_of
+from manylabel.persistence.records import Field, Finite
+from manylabel.solvers.columns import Columns
+from manylabel.solvers.levels import (
+    Lesson,
+    Level,
+    assemble,
+    find_level,
+    fit_children,
+    make_block,
+    warn_of_late,
+)
+from manylabel.solvers.nodes import Nodes, find_levels
+from manylabel.solvers.shape import Shape
+
+ABOVE = 2  # nodes of a tree that have no classifier: the root, and the one above it
+WHOLE, VALIDATION = "classifiers", "validation"
+PER_CLASSIFIER = 100.0  # rows whose cost a classifier has beside that of its rows
+
+
+class Shapes(NamedTuple):
+    """The clusters of several trees, one after another."""
+
+    n_nodes: Annotated[Ints, Field("int64", "n_trees", Finite(2))]
+    child_starts: Annotated[Ints, Field("int64", "n_starts", Finite(1))]
+    labels: Annotated[Ints, Field("int64", "n_all_nodes", Finite(-1))]
+
+    @classmethod
+    def of(cls, shapes: Sequence[Shape]) -> Self:
+        """Return shapes as one record."""
+        return cls(
+            np.array([len(shape.labels) for shape in shapes]),
+            np.concatenate([shape.child_starts for shape in shapes]),
+            np.concatenate([shape.labels for shape in shapes]),
+        )
+
+    def split(self) -> list[Shape]:
+        """Return the shape of each tree."""
+        ends = np.cumsum(self.n_nodes)[:-1]
+        starts = np.split(self.child_starts, ends + np.arange(1, len(self.n_nodes)))
+        return list(map(Shape, starts, np.split(self.labels, ends)))
+
+
+class TreeDivision:
+    """A fit of label trees, of a classifier for each node below the roots.
+
+    The nodes of one tree follow those of another. Where something is chosen on rows
+    held out, trees that learn the other rows are further stages.
+    """
+
+    RECORD: ClassVar[type] = Columns
+    PREPARED: ClassVar[type | None] = Shapes
+
+    def __init__(self, learner: Any, lesson: Lesson, shapes: list[Shape]) -> None:
+        self.learner, self.lesson, self.shapes = learner, lesson, shapes
+        self.prepared = Shapes.of(shapes)
+        self.splits = find_splits(learner, lesson.X.shape[0])
+        sizes = [len(shape.labels) - ABOVE for shape in shapes]
+        self._starts = np.cumsum([0, *sizes])  # of the units of each tree
+        self._lesson_of = lru_cache(maxsize=1)(self._make_lesson)
+        self._level_of = lru_cache(maxsize=4)(self._make_level)
+
+    @cached_property
+    def stages(self) -> Mapping[str, Floats]:
+        """What classifiers cost: by the rows that they are learnt from."""
+        costs = np.concatenate([self._costs(shape) for shape in self.shapes])
+        held = [f"{VALIDATION} {number}" for number in range(len(self.splits))]
+        return dict.fromkeys([WHOLE, *held], costs)
+
+    def fit(self, stage: str, units: range) -> Columns:
+        """Return some classifiers."""
+        parts = []
+        for tree, (first, last) in enumerate(pairwise(self._starts.tolist())):
+            ends = np.clip([units.start, units.stop], first, last) - first + ABOVE
+            parts += self._fit_nodes(stage, tree, range(*ends.tolist()))
+        return Columns.joined(parts)
+
+    def join(self, found: Mapping[str, Sequence[Columns]]) -> None:
+        """Put the classifiers into the trees, and end the fit."""
+        trees = {stage: self._grown(Columns.joined(found[stage])) for stage in found}
+        whole = trees.pop(WHOLE)
+        pilots = [trees[stage] for stage in self.stages if stage != WHOLE]
+        chosen = self.learner._chosen(self.lesson, self.splits, pilots)
+        self.learner._take(chosen, whole)
+
+    def _fit_nodes(self, stage: str, tree: int, nodes: range) -> list[Columns]:
+        """Return the classifiers of consecutive nodes, those of siblings together."""
+        shape, lesson, parts = self.shapes[tree], self._lesson_of(stage), []
+        levels = find_levels(shape.child_starts)
+        for number, below in enumerate(levels[1:]):
+            first, last = max(nodes.start, below.start), min(nodes.stop, below.stop)
+            if first >= last:
+                continue
+            level = self._level_of(stage, tree, number)
+            for node in np.unique(shape.parents[first:last]).tolist():
+                span = shape.child_starts[node : node + 2].clip(first, last)
+                a, b = (span - below.start).tolist()
+                fitted = fit_children(lesson, level, 1, node, a, b)
+                parts.append(Columns.of(*fitted, b - a))
+        return parts
+
+    def _grown(self, columns: Columns) -> Nodes:
+        """Return trees of all their classifiers."""
+        warn_of_late(int((columns.n_iter > 0).sum()), self.lesson.settings.max_iter)
+        trees = []
+        for shape, start in zip(self.shapes, self._starts.tolist(), strict=False):
+            blocks = {}
+            for node in np.flatnonzero(np.diff(shape.child_starts))[1:].tolist():
+                span = shape.child_starts[node : node + 2] - ABOVE + start
+                first, last = span.tolist()
+                fitted, features = columns.between(first, last)
+                blocks[node] = make_block([fitted], features, last - first)
+            trees.append(assemble(shape, blocks))
+        return Nodes.joined(trees)
+
+    def _costs(self, shape: Shape) -> Floats:
+        levels = find_levels(shape.child_starts)
+        costs = [np.empty(0)]
+        for number, below in enumerate(levels[1:]):
+            level = find_level(shape, levels[number], below, self.lesson)
+            n_rows = np.diff(level.nodes.indptr)
+            parents = shape.parents[below.start : below.stop] - level.first
+            costs.append(PER_CLASSIFIER + n_rows[parents])
+        return np.concatenate(costs)
+
+    def _make_lesson(self, stage: str) -> Lesson:
+        if stage == WHOLE:
+            return self.lesson
+        split = self.splits[int(stage.removeprefix(VALIDATION))]
+        return part_of(self.learner, self.lesson, split.train)
+
+    def _make_level(self, stage: str, tree: int, number: int) -> Level:
+        shape = self.shapes[tree]
+        levels = find_levels(shape.child_starts)
+        lesson = self._lesson_of(stage)
+        return find_level(shape, levels[number], levels[number + 1], lesson)

@@ -1,0 +1,90 @@
+"""Linear classifiers as columns, whoever learnt them."""
+
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from manylabel._typing import Array, Ints, Singles
+from manylabel.persistence.records import Columns as In
+from manylabel.persistence.records import Field, Finite, Offsets
+from manylabel.solvers.lanes import Fitted
+
+
+class Columns(NamedTuple):
+    """Classifiers one after another, those that no row has without weights.
+
+    Attributes
+    ----------
+    starts : ndarray of shape (n_columns + 1,)
+        Where the weights of each classifier start in the next two.
+    features : ndarray of shape (n_weights,)
+        The features that have them.
+    weights : ndarray of shape (n_weights,)
+        Large weights; small ones were dropped.
+    intercept : ndarray of shape (n_columns,)
+        Intercepts.
+    n_iter : ndarray of shape (n_columns,)
+        Passes, as the solver counts them: negative if it converged, 0 if there was
+        nothing to learn.
+    """
+
+    starts: Annotated[Ints, Field("int64", "n_columns + 1", Offsets("features"))]
+    features: Annotated[Array, Field("int32", "n_weights", In("n_features"))]
+    weights: Annotated[Singles, Field("float32", "n_weights", Finite())]
+    intercept: Annotated[Singles, Field("float32", "n_columns", Finite())]
+    n_iter: Annotated[Ints, Field("int64", "n_columns")]
+
+    @classmethod
+    def of(cls, fitted: Sequence[Fitted], features: Array, n_columns: int) -> Self:
+        """Return what was fitted, whose rows stand for such features."""
+        sizes, n_iter = np.zeros(n_columns, np.int64), np.zeros(n_columns, np.int64)
+        intercept = np.zeros(n_columns, np.float32)
+        for block in fitted:
+            sizes[block.labels] = np.diff(block.weights.indptr)
+            intercept[block.labels] = block.intercept
+            n_iter[block.labels] = block.n_iter
+        none = sp.csc_array((len(features), 0), dtype=np.float32)
+        columns = sp.hstack([none, *(block.weights for block in fitted)], format="csc")
+        labels = [np.empty(0, np.int64), *(block.labels for block in fitted)]
+        columns = columns[:, np.argsort(np.concatenate(labels))]
+        return cls(
+            starts=np.concatenate([[0], np.cumsum(sizes)]),
+            features=features[columns.indices].astype(np.int32),
+            weights=columns.data,
+            intercept=intercept,
+            n_iter=n_iter,
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return the classifiers of several records, in order."""
+        parts = [cls.of([], np.empty(0, np.int32), 0), *parts]
+        ends = np.cumsum([0, *(part.starts[-1] for part in parts)])
+        starts = [p.starts[:-1] + end for p, end in zip(parts, ends, strict=False)]
+        rest = zip(*(part[1:] for part in parts), strict=True)
+        return cls(
+            np.concatenate([*starts, ends[-1:]]),
+            *(np.concatenate(each) for each in rest),
+        )
+
+    def fitted(self, n_features: int) -> Fitted:
+        """Return them as they were fitted."""
+        seen = np.flatnonzero(self.n_iter)
+        starts = np.append(self.starts[seen], self.starts[-1])  # others have no weights
+        weights = sp.csc_array(
+            (self.weights, self.features, starts), shape=(n_features, len(seen))
+        )
+        return Fitted(seen, weights, self.intercept[seen], self.n_iter[seen])
+
+    def between(self, first: int, last: int) -> tuple[Fitted, Array]:
+        """Return some of them, and the features that the rows of these stand for."""
+        starts = self.starts[first : last + 1]
+        span = slice(starts[0], starts[-1])
+        features, rows = np.unique(self.features[span], return_inverse=True)
+        some = type(self)(
+            *(starts - starts[0], rows.astype(np.int32), self.weights[span]),
+            *(self.intercept[first:last], self.n_iter[first:last]),
+        )
+        return some.fitted(len(features)), features

@@ -1,7 +1,8 @@
 """Fits that can be divided: parts that are learnt apart and joined into the same bits.
 
 A learner that can do so has ``_divide(X, Y, prepared=None)``, which begins a fit and
-returns its :class:`Division`.
+returns its :class:`Division`. Clusters, say, are ``prepared`` once and then given to
+who learns a part.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +19,8 @@ class Division(Protocol):
     """
 
     RECORD: ClassVar[type]  # of what units have learnt, a NamedTuple of arrays
-    PREPARED: ClassVar[type | None]  # of what is made once, before units are learnt
-
-    prepared: Any
+    learner: Any  # that is being fitted
+    prepared: Any  # a NamedTuple of arrays, or None
     stages: Mapping[str, Floats]  # about what each unit of a stage costs
 
     def fit(self, stage: str, units: range) -> Any:

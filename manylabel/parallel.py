@@ -244,6 +244,25 @@ def stage(name: str, share: float = 1.0) -> Iterator[None]:
     whole.done = min(whole.done + share, 1.0)
 
 
+def follow(results: Iterable[T], total: int) -> list[T]:
+    """Return results that somebody else makes, and tell who watches of each.
+
+    Examples
+    --------
+    >>> with watched(print):
+    ...     follow((n * n for n in range(2)), total=2)
+     0.5
+     1.0
+    [0, 1]
+    """
+    watched, found = _stage.get(), []
+    for result in results:
+        found.append(result)
+        if watched is not None:
+            watched.advance(len(found) / total)
+    return found
+
+
 def spawn_seeds(random_state: RandomState, n_tasks: int) -> NDArray[np.uint64]:
     """Draw one kernel state per task, before any task starts.
 

@@ -16,7 +16,6 @@ class LabelDivision:
     """A fit of one-vs-rest, of a classifier for each label."""
 
     RECORD: ClassVar[type] = Columns
-    PREPARED: ClassVar[type | None] = None
 
     def __init__(
         self, learner: Any, X: CSR, Y: CSR, weight: Floats, heavier: Floats

@@ -5,3 +5,26 @@ matrix, rows i..j of a file. What it finds is written as a folder, and folders o
 are merged into the bits of the whole. Placing, retrying and moving belong to the
 engine: dask, Ray or Spark.
 """
+
+from manylabel.distributed.fitting import fit
+from manylabel.distributed.merging import merge
+from manylabel.distributed.part import fit_part
+from manylabel.distributed.plan import Part, plan
+from manylabel.distributed.shards import (
+    Manifest,
+    read_manifest,
+    read_shards,
+    write_shards,
+)
+
+__all__ = [
+    "Manifest",
+    "Part",
+    "fit",
+    "fit_part",
+    "merge",
+    "plan",
+    "read_manifest",
+    "read_shards",
+    "write_shards",
+]

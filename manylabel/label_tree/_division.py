@@ -9,6 +9,7 @@ import numpy as np
 
 from manylabel._typing import Floats, Ints
 from manylabel.label_tree._validation_set import find_splits, part_of
+from manylabel.persistence import records
 from manylabel.persistence.records import Field, Finite
 from manylabel.solvers.columns import Columns
 from manylabel.solvers.levels import (
@@ -44,12 +45,6 @@ class Shapes(NamedTuple):
             np.concatenate([shape.labels for shape in shapes]),
         )
 
-    def split(self) -> list[Shape]:
-        """Return the shape of each tree."""
-        ends = np.cumsum(self.n_nodes)[:-1]
-        starts = np.split(self.child_starts, ends + np.arange(1, len(self.n_nodes)))
-        return list(map(Shape, starts, np.split(self.labels, ends)))
-
 
 class TreeDivision:
     """A fit of label trees, of a classifier for each node below the roots.
@@ -59,7 +54,6 @@ class TreeDivision:
     """
 
     RECORD: ClassVar[type] = Columns
-    PREPARED: ClassVar[type | None] = Shapes
 
     def __init__(self, learner: Any, lesson: Lesson, shapes: list[Shape]) -> None:
         self.learner, self.lesson, self.shapes = learner, lesson, shapes
@@ -144,3 +138,12 @@ class TreeDivision:
         levels = find_levels(shape.child_starts)
         lesson = self._lesson_of(stage)
         return find_level(shape, levels[number], levels[number + 1], lesson)
+
+
+def split_shapes(prepared: Mapping[str, Any]) -> list[Shape]:
+    """Return the shape of each tree, of a record's fields that were read."""
+    shapes = Shapes(**prepared)
+    records.check(shapes, "shapes", {})
+    ends = np.cumsum(shapes.n_nodes)[:-1]
+    starts = np.split(shapes.child_starts, ends + np.arange(1, len(shapes.n_nodes)))
+    return list(map(Shape, starts, np.split(shapes.labels, ends)))

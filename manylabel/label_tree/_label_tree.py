@@ -12,7 +12,7 @@ from manylabel import _validation, parallel
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
 from manylabel.base import ExplainedClassifier, cut
 from manylabel.explanation import Explanation, Ranked
-from manylabel.label_tree._division import TreeDivision
+from manylabel.label_tree._division import TreeDivision, split_shapes
 from manylabel.label_tree._explanation import explain
 from manylabel.label_tree._growth import add_leaves
 from manylabel.label_tree._hierarchy import check_parents, from_parents
@@ -301,7 +301,7 @@ class LabelTree(CalibratedClassifier, ExplainedClassifier):
     def _divide(self, X: MatrixLike, Y: MatrixLike, prepared: Any = None) -> Any:
         """Begin a fit whose classifiers are learnt apart."""
         lesson = self._begin_lesson(X, Y, None)
-        shapes = self._shapes(lesson) if prepared is None else prepared.split()
+        shapes = self._shapes(lesson) if prepared is None else split_shapes(prepared)
         return TreeDivision(self, lesson, shapes)
 
     def _begin_lesson(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any) -> Lesson:

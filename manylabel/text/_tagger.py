@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -33,6 +33,17 @@ from manylabel.text._judging import Judging
 from manylabel.text._predictions import Predictions
 from manylabel.text._rules import Rules
 from manylabel.text._vectorizer import TextVectorizer
+
+
+class Prepared(NamedTuple):
+    """A learner before its fit, why it was chosen, and what it learns."""
+
+    vectorizer: Any
+    learner: Any
+    reason: str
+    space: LabelSpace
+    X: CSR
+    Y: CSR
 
 
 class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
@@ -155,6 +166,14 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         Tagger
             Itself.
         """
+        vectorizer, learner, reason, space, X, Y = self._prepare(items, tags)
+        _default.fit_learner(learner, X, Y, sample_weight)
+        with self._learning() as tagger:
+            tagger._begin(vectorizer, learner, reason, items)._count(space, Y)
+        return self
+
+    def _prepare(self, items: Any, tags: Iterable[Iterable[str]] | None) -> Prepared:
+        """Return a learner that is not fitted, and the rows that it is to learn."""
         self._check_parts()
         space, Y = Labelled.of(items, tags)
         if not len(space):
@@ -166,10 +185,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         check_count(Y.shape[0], X.shape[0])
         learner, reason = _default.new_learner(self.learner, X, space, self.quality)
         learner = _default.calibrated(learner, self._method())
-        _default.fit_learner(learner, X, Y, sample_weight)
-        with self._learning() as tagger:
-            tagger._begin(vectorizer, learner, reason, items)._count(space, Y)
-        return self
+        return Prepared(vectorizer, learner, reason, space, X, Y)
 
     def partial_fit(
         self,

@@ -27,7 +27,6 @@ class ForestDivision:
     """
 
     RECORD: ClassVar[type] = Forest
-    PREPARED: ClassVar[type | None] = None
 
     def __init__(self, learner: Any, plan: Plan) -> None:
         self.learner, self.plan, self.prepared = learner, plan, None

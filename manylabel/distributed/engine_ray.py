@@ -1,0 +1,50 @@
+"""Parts on a Ray cluster."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from manylabel.exceptions import MissingExtra
+
+RETRIES = 5  # of a task whose worker or node was lost
+
+
+@contextmanager
+def connect(client: Any) -> Iterator[Any]:
+    """Yield the module that speaks to a cluster: a running one, or one of this machine.
+
+    What was not connected before is left in the end.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtra("A Ray cluster", "ray", "ray") from None
+    was_there = ray.is_initialized()
+    if not was_there:
+        is_address = isinstance(client, str) and "://" in client
+        ray.init(address=client if is_address else None, log_to_driver=False)
+    try:
+        yield ray
+    finally:
+        if not was_there:
+            ray.shutdown()
+
+
+def count_slots(client: Any) -> int:
+    """Return how many tasks run at once."""
+    return max(1, int(client.cluster_resources().get("CPU", 1)))
+
+
+def run(
+    client: Any, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
+) -> Iterator[Any]:
+    """Yield what tasks return as they end; Ray runs those of a lost worker again."""
+    remote = client.remote(num_cpus=1, max_retries=RETRIES)(function)
+    pending = [remote.remote(*task) for task in tasks]
+    try:
+        while pending:
+            done, pending = client.wait(pending, num_returns=1)
+            yield client.get(done[0])
+    finally:
+        for task in pending:
+            client.cancel(task)

@@ -1,0 +1,46 @@
+"""Parts on a Spark cluster."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from manylabel.exceptions import MissingExtra
+
+LOCAL = "local[*, 4]"  # all cores; a task whose process was killed is tried again
+
+
+@contextmanager
+def connect(client: Any) -> Iterator[Any]:
+    """Yield the context of a session, or of a new one, which is stopped then."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtra("A Spark cluster", "pyspark", "spark") from None
+    if not isinstance(client, str):
+        yield getattr(client, "sparkContext", client)
+        return
+    is_local = client == "spark-local"
+    if is_local:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    session = SparkSession.builder.master(LOCAL if is_local else client).getOrCreate()
+    try:
+        yield session.sparkContext
+    finally:
+        session.stop()
+
+
+def count_slots(client: Any) -> int:
+    """Return how many tasks run at once."""
+    return max(1, int(client.defaultParallelism))
+
+
+def run(
+    client: Any, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
+) -> Iterator[Any]:
+    """Yield what tasks return when all are done; Spark tries lost ones again."""
+    if not tasks:
+        return
+    calls = client.parallelize(list(tasks), len(tasks))
+    yield from calls.map(lambda task: function(*task)).collect()

@@ -1,0 +1,35 @@
+"""One driver at a time in a folder."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from manylabel.exceptions import ArchiveError
+
+try:
+    import fcntl
+except ImportError:  # Windows: there, one driver at a time is up to the user
+    fcntl = None  # type: ignore[assignment]
+
+FILE = "driver.lock"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Make a folder if it is missing, and keep other drivers out of it.
+
+    The lock goes when the process does, however that ends.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder / FILE, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                reason = "another process is fitting into this folder: wait for it."
+                raise ArchiveError(folder, reason) from None
+        yield
+    finally:
+        os.close(handle)

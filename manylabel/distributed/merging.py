@@ -1,0 +1,95 @@
+"""Parts of a fit as one model."""
+
+from collections.abc import Iterable
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from manylabel import persistence
+from manylabel.distributed.part import begin_division, check_versions, read_part
+from manylabel.distributed.plan import (
+    LEARNER,
+    SHARDS,
+    TAGGER,
+    Part,
+    fresh,
+    parts_of,
+    read_plan,
+)
+from manylabel.exceptions import ArchiveError
+from manylabel.persistence import records, unflatten
+
+Found = dict[int, tuple[Part, dict[str, Any], Path]]
+
+
+def merge(parts: Iterable[str | Path]) -> Any:
+    """Return the model of all parts of a fit, with the bits of a fit in one piece.
+
+    Parameters
+    ----------
+    parts : iterable of str or path-like
+        The folders that :func:`fit_part` returned, in any order. That of the plan must
+        stand where it stood beside them.
+
+    Returns
+    -------
+    estimator
+        The estimator that the plan was made for, fitted. See :func:`fit_part`.
+    """
+    folder, found = _read(parts)
+    plan = read_plan(folder)
+    if plan["rows"] == SHARDS:
+        return _together(folder, found)
+    division = begin_division(folder)
+    learnt: dict[str, list[Any]] = {stage: [] for stage in division.stages}
+    sizes = {"n_features": division.learner.n_features_in_}
+    sizes["n_labels"] = len(division.learner.classes_)
+    for _, (part, values, place) in sorted(found.items()):
+        try:
+            record = division.RECORD(**unflatten(values, division.RECORD))
+            records.check(record, part.stage, dict(sizes))
+        except (TypeError, ValueError) as error:
+            reason = f"this is not what a part learns: {error}"
+            raise ArchiveError(place, reason) from error
+        learnt[part.stage].append(record)
+    division.join(learnt)
+    division.learner._check_state()
+    if not (folder / TAGGER).is_dir():
+        return division.learner
+    tagger = persistence.load(folder / TAGGER)
+    tagger.learner_ = division.learner
+    return tagger
+
+
+def _read(parts: Iterable[str | Path]) -> tuple[Path, Found]:
+    """Return the folder of the plan and its parts, each of which must be there once."""
+    found: Found = {}
+    folders = set()
+    for place in map(Path, parts):
+        facts, values, folder = read_part(place)
+        part = Part.of(facts)
+        found[part.number] = part, values, place
+        folders.add(folder.resolve())
+    if len(folders) != 1:
+        raise ValueError(f"parts must be of one plan. Got {len(folders)}.")
+    (folder,) = folders
+    expected = parts_of(read_plan(folder))
+    for part in expected:
+        if part.number not in found:
+            raise ValueError(
+                f"parts must be all {len(expected)} of the plan. Part {part.number} is "
+                "missing."
+            )
+        check_versions(part)
+        if found[part.number][0] != part:
+            place = found[part.number][2]
+            raise ArchiveError(place, f"part {part.number} is of another plan.")
+    return folder, found
+
+
+def _together(folder: Path, found: Found) -> Any:
+    """Return the forest of trees that were grown from different rows."""
+    learner = persistence.load(folder / LEARNER)
+    in_order = (values for _, (_, values, _) in sorted(found.items()))
+    models = [fresh(learner).set_state(values) for values in in_order]
+    return reduce(lambda one, other: one.merged(other), models)

@@ -1,0 +1,148 @@
+"""A part of a fit, on whichever machine."""
+
+import os
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from manylabel import persistence
+from manylabel.base import set_jobs
+from manylabel.distributed import shards
+from manylabel.distributed.folders import PART, ROWS, read_folder, write_folder
+from manylabel.distributed.plan import (
+    FILE,
+    LEARNER,
+    PREPARED,
+    SHARDS,
+    Part,
+    read_plan,
+    versions,
+)
+from manylabel.division import Division
+from manylabel.exceptions import ArchiveError
+from manylabel.persistence import unflatten
+
+PARTS = "parts"
+_reading = Lock()  # threads of a worker read rows once
+
+
+def fit_part(
+    path: str | Path, part: Part | Mapping[str, Any], out: str | Path | None = None
+) -> Path:
+    """Learn a part of a fit, and write what was learnt to a folder.
+
+    A part that is there already, whole and of the same plan, is not learnt again.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder of the plan.
+    part : Part or mapping
+        What :func:`plan` returned, or its fields as they come from JSON.
+    out : str, path-like or None, default=None
+        The folder to write; None is one within that of the plan.
+
+    Returns
+    -------
+    Path
+        The folder of the part, for :func:`merge`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import manylabel as ml
+    >>> from manylabel.distributed import merge, plan
+    >>> corpus = ml.make_corpus(n_rows=60, n_labels=6, random_state=0)
+    >>> data = ml.Dataset(corpus.X, corpus.Y)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     parts = plan(ml.OneVsRest(), data, 3, out)
+    ...     model = merge([fit_part(out, part) for part in parts])
+    >>> model
+    OneVsRest()
+    """
+    folder, part = Path(path), Part.of(part)
+    check_versions(part)
+    plan = _plan_of(folder, part)
+    place = folder / PARTS / f"{part.number:06}" if out is None else Path(out)
+    with suppress(ArchiveError):  # not there, or damaged: it is learnt anew
+        if Part.of(read_part(place)[0]) == part:
+            return place
+    facts = {**part._asdict(), "folder": os.path.relpath(folder, place)}
+    if plan["rows"] == SHARDS:
+        values = _grow_apart(folder, plan, part)
+    else:
+        with _reading:
+            division = read_division(folder, part.plan)
+        learnt = division.fit(part.stage, range(part.start, part.stop))
+        values = learnt._asdict()
+    write_folder(place, PART, facts, values)
+    return place
+
+
+def read_part(place: Path) -> tuple[dict[str, Any], dict[str, Any], Path]:
+    """Return the fields of a part, what it learnt, and the folder of its plan."""
+    facts, values, _ = read_folder(place, PART)
+    folder = place / facts.pop("folder")
+    return facts, values, Path(os.path.normpath(folder))
+
+
+@lru_cache(maxsize=1)
+def read_division(folder: Path, plan: str) -> Division:
+    """Begin the fit of a plan with the rows of its folder, mapped into memory.
+
+    The checksum of the plan is there to tell one plan of a folder from another.
+    """
+    division = begin_division(folder)
+    set_jobs(division.learner, 1)
+    return division
+
+
+def begin_division(folder: Path) -> Division:
+    """Return the division of a plan's fit."""
+    learner = persistence.load(folder / LEARNER)
+    found = read_folder(folder / ROWS, ROWS)
+    if found.checksum != read_plan(folder)["source"]:
+        raise ArchiveError(folder / ROWS, "these are not the rows of the plan.")
+    data, prepared = unflatten(found.values), None
+    if (folder / PREPARED).is_dir():
+        prepared = unflatten(read_folder(folder / PREPARED, ROWS).values)
+    division: Division = learner._divide(data["X"], data["Y"], prepared)
+    return division
+
+
+def _grow_apart(folder: Path, plan: dict[str, Any], part: Part) -> dict[str, Any]:
+    """Return what a forest learns from some shards: a whole model of some trees."""
+    data = shards.read_shards(plan["source"], part.shards)
+    learner = persistence.load(folder / LEARNER)
+    division = learner._divide(data.X, data.Y)
+    learnt = division.fit(part.stage, range(part.start, part.stop))
+    division.join({part.stage: [learnt]})
+    return dict(learner.get_state())
+
+
+def _plan_of(folder: Path, part: Part) -> dict[str, Any]:
+    """Return the plan of a part, which must be the one in the folder."""
+    if not (folder / FILE).exists():
+        reason = (
+            f"there is no plan here, seen from {socket.gethostname()}: the folder must "
+            "be one that all machines see."
+        )
+        raise ArchiveError(folder, reason)
+    plan = read_plan(folder)
+    if plan["checksum"] != part.plan:
+        raise ArchiveError(folder, f"part {part.number} is of another plan.")
+    return plan
+
+
+def check_versions(part: Part) -> None:
+    """Refuse to learn with other packages than the driver has."""
+    for package, here in versions().items():
+        if part.versions[package] != here:
+            raise RuntimeError(
+                f"{package} must be the same for driver and workers. Got "
+                f"{part.versions[package]} and, on {socket.gethostname()}, {here}."
+            )

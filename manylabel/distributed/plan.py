@@ -1,0 +1,315 @@
+"""Plans: which part of a fit is learnt by whom, and the data that all of them read."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from manylabel import persistence
+from manylabel._typing import CSR, Floats
+from manylabel._version import __version__
+from manylabel.baselines import Popularity
+from manylabel.data import Dataset, read
+from manylabel.data.writing import replacing
+from manylabel.distributed import shards
+from manylabel.distributed.folders import ROWS, read_folder, write_folder
+from manylabel.distributed.lock import locked
+from manylabel.exceptions import ArchiveError
+from manylabel.persistence.state import describe
+from manylabel.text import Tagger
+from manylabel.trees import FastXML, PfastreXML, PfastXML
+
+FILE = "plan.json"
+LEARNER, TAGGER, PREPARED = "learner", "tagger", "prepared"
+ALL, SHARDS = "all", "shards"  # rows that a part reads
+
+
+class Part(NamedTuple):
+    """A part of a fit: small, and ready for JSON.
+
+    Attributes
+    ----------
+    number : int
+        Which part of the plan it is.
+    stage : str
+        What its units are, as "trees".
+    start, stop : int
+        The range of its units.
+    shards : list of int
+        Shards whose rows it reads; none stands for all rows.
+    plan : str
+        Checksum of the plan, and so of parameters and data.
+    versions : dict
+        Of the packages that the driver runs, which decide about bits.
+    """
+
+    number: int
+    stage: str
+    start: int
+    stop: int
+    shards: list[int]
+    plan: str
+    versions: dict[str, str]
+
+    @classmethod
+    def of(cls, given: Self | Mapping[str, Any]) -> Self:
+        """Return a part that may come from JSON."""
+        return given if isinstance(given, cls) else cls(**given)  # type: ignore[arg-type]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what decides about the bits of a fit."""
+    return {"manylabel": __version__, "numpy": np.__version__}
+
+
+def plan(
+    estimator: Any, data: Any, n_parts: int, out: str | Path, *, rows: str = ALL
+) -> list[Part]:
+    """Divide a fit into parts, and write what these read to a folder.
+
+    Parameters
+    ----------
+    estimator : FastXML, PfastXML, PfastreXML, LabelTree, OneVsRest or Tagger
+        What is to be fitted; a tagger has, or chooses, one of the others as its
+        learner. Its ``random_state`` is an int.
+    data : str, path-like or Dataset
+        A file that :func:`manylabel.read` reads, a sharded folder
+        (:func:`manylabel.distributed.write_shards`), or a data set.
+    n_parts : int
+        How many parts, about: each has at least one unit, a tree or a label.
+    out : str or path-like
+        A folder that all workers see. It gets the rows, with texts vectorised, the
+        parameters and the plan. The same plan in it is taken as it is.
+    rows : {"all", "shards"}, default="all"
+        Which rows a part reads. "shards" is for rows that no machine can hold: each
+        tree of a FastXML or PfastXML is grown from some shards of a sharded folder, in
+        turn. That is an approximation.
+
+    Returns
+    -------
+    list of Part
+        For :func:`fit_part`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import manylabel as ml
+    >>> corpus = ml.make_corpus(n_rows=60, n_labels=6, random_state=0)
+    >>> data = ml.Dataset(corpus.X, corpus.Y)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     parts = plan(ml.FastXML(n_estimators=5), data, 2, out)
+    >>> [(part.stage, part.start, part.stop) for part in parts]
+    [('trees', 0, 3), ('trees', 3, 5)]
+    """
+    with locked(Path(out)):
+        return make_plan(estimator, data, n_parts, Path(out), rows)
+
+
+def make_plan(
+    estimator: Any, data: Any, n_parts: int | None, folder: Path, rows: str
+) -> list[Part]:
+    """Return the parts of a plan that stands, or of a new one, in a locked folder.
+
+    ``n_parts`` may be None if a plan stands.
+    """
+    if n_parts is not None:
+        check_scalar(n_parts, "n_parts", int, min_val=1)
+    _check(estimator, rows)
+    key = hashlib.sha256()
+    for piece in (json.dumps([versions(), rows]), *_estimator_bytes(estimator)):
+        key.update(piece.encode() if isinstance(piece, str) else piece)
+    key.update(_data_digest(data).encode())
+    if (folder / FILE).exists():
+        return _standing(folder, key.hexdigest(), n_parts)
+    if rows == SHARDS:
+        n_shards = len(shards.read_manifest(data).shards)
+        persistence.save(fresh(estimator), folder / LEARNER)
+        ranges = _shard_ranges(estimator.n_estimators, n_parts or 1, n_shards)
+        source = str(Path(data).resolve())
+    else:
+        ranges = _divided(estimator, data, n_parts or 1, folder)
+        source = read_folder(folder / ROWS, ROWS).checksum
+    facts: dict[str, Any] = {"source": source}
+    facts |= {"key": key.hexdigest(), "rows": rows, "n_parts": n_parts or 1}
+    return _write(folder, facts, ranges)
+
+
+def read_plan(folder: Path) -> dict[str, Any]:
+    """Return a plan, checked, or say what is wrong with it."""
+    return _parsed(folder / FILE, (folder / FILE).stat().st_mtime_ns)
+
+
+@cache
+def _parsed(path: Path, _: int) -> dict[str, Any]:
+    found = json.loads(path.read_bytes())
+    core = {name: v for name, v in found.items() if name != "checksum"}
+    if found.get("checksum") != _digest(core):
+        raise ArchiveError(path, "the checksum is wrong, so the plan is damaged.")
+    return dict(found)
+
+
+def parts_of(found: Mapping[str, Any]) -> list[Part]:
+    """Return the parts of a plan that was read."""
+    return [
+        Part(n, stage, start, stop, listed, found["checksum"], found["versions"])
+        for n, (stage, start, stop, listed) in enumerate(found["ranges"])
+    ]
+
+
+def _standing(folder: Path, key: str, n_parts: int | None) -> list[Part]:
+    """Return the parts of the plan in a folder, which must be for the same fit."""
+    found = read_plan(folder)
+    parts = parts_of(found)
+    if found["key"] != key:
+        reason = "this folder has the plan of another fit: name another folder."
+        raise ArchiveError(folder, reason)
+    if n_parts is not None and found["n_parts"] != n_parts:
+        was = found["n_parts"]
+        raise ArchiveError(folder, f"its plan is for n_parts={was}, not {n_parts}.")
+    return parts
+
+
+def _divided(
+    estimator: Any, data: Any, n_parts: int, folder: Path
+) -> list[tuple[str, int, int, list[int]]]:
+    """Write learner, rows and what is prepared; return the ranges of the parts."""
+    learner, X, Y = _begin(estimator, data, folder)
+    persistence.save(learner, folder / LEARNER)
+    write_folder(folder / ROWS, ROWS, {}, {"X": X, "Y": Y})
+    division = learner._divide(X, Y)
+    if division.prepared is not None:
+        values = division.prepared._asdict()
+        write_folder(folder / PREPARED, ROWS, {}, values)
+    total = sum(costs.sum() for costs in division.stages.values())
+    return [
+        (stage, start, stop, [])
+        for stage, costs in division.stages.items()
+        for start, stop in _cut(costs, round(n_parts * costs.sum() / (total or 1)))
+    ]
+
+
+def _begin(estimator: Any, data: Any, folder: Path) -> tuple[Any, CSR, CSR]:
+    """Return the learner and its rows; keep what a tagger has beside it."""
+    items = data if isinstance(data, Dataset) else _read(Path(data))
+    if not isinstance(estimator, Tagger):
+        if items.X is None:
+            raise ValueError("data must have features, or a Tagger for its texts.")
+        return fresh(estimator), items.X, items.Y
+    begun = estimator._prepare(items, None)
+    check_divisible(begun.learner)
+    # Until the parts are merged, the learner knows how frequent labels are.
+    stand_in = Popularity().fit(begun.X, begun.Y)
+    tagger = fresh(estimator)
+    tagger._begin(begun.vectorizer, stand_in, begun.reason, items)
+    tagger._count(begun.space, begun.Y)
+    tagger.save(folder / TAGGER)
+    return begun.learner, begun.X, begun.Y
+
+
+def _read(path: Path) -> Dataset:
+    return shards.read_shards(path) if path.is_dir() else read(path)
+
+
+def _cut(costs: Floats, n_parts: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of about the same cost, each of at least one unit."""
+    n_parts = max(1, min(n_parts, len(costs)))
+    done = np.cumsum(costs)
+    aims = done[-1:] * np.arange(1, n_parts) / n_parts
+    edges = np.searchsorted(done, aims, side="left") + 1
+    # A dear unit may hold several aims: then later ranges begin later.
+    edges = np.maximum.accumulate(edges - np.arange(len(edges))) + np.arange(len(edges))
+    most = len(costs) - np.arange(n_parts - 1, 0, -1)
+    yield from pairwise([0, *np.minimum(edges, most).tolist(), len(costs)])
+
+
+def _shard_ranges(
+    n_trees: int, n_parts: int, n_shards: int
+) -> list[tuple[str, int, int, list[int]]]:
+    """Return ranges of trees, and the shards that each is grown from.
+
+    With more parts than shards, those are taken in turn; with fewer, several at once.
+    """
+    ranges = list(_cut(np.ones(n_trees), n_parts))
+    step = max(1, n_shards // len(ranges))
+    return [
+        ("trees", *each, [(n * step + i) % n_shards for i in range(step)])
+        for n, each in enumerate(ranges)
+    ]
+
+
+def _write(folder: Path, facts: dict[str, Any], ranges: list[Any]) -> list[Part]:
+    core = {"versions": versions(), **facts, "ranges": ranges}
+    core = json.loads(json.dumps(core))
+    found = core | {"checksum": _digest(core)}
+    with replacing(folder / FILE) as file:
+        file.write(json.dumps(found, indent=1).encode())
+    return parts_of(found)
+
+
+def _digest(core: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(core, sort_keys=True).encode()).hexdigest()
+
+
+def _estimator_bytes(estimator: Any) -> Iterator[str | bytes]:
+    facts, arrays = describe(fresh(estimator))
+    yield json.dumps(facts, sort_keys=True)
+    for name in sorted(arrays):
+        yield name
+        yield np.ascontiguousarray(arrays[name]).tobytes()
+
+
+def _data_digest(data: Any) -> str:
+    """Return a checksum of the data: what a part learnt from others is not taken."""
+    digest = hashlib.sha256()
+    if isinstance(data, Dataset):
+        for matrix in (data.Y,) if data.X is None else (data.X, data.Y):
+            for array in (matrix.indptr, matrix.indices, matrix.data):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        for text in (*(data.texts or ()), *(data.label_names or ())):
+            digest.update(text.encode() + b"\0")
+        return digest.hexdigest()
+    path = Path(data)
+    with (path / shards.FILE if path.is_dir() else path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def fresh(estimator: Any) -> Any:
+    """Return an estimator of the same parameters; a clone would forget propensities."""
+    return type(estimator)(**estimator.get_params(deep=False))
+
+
+def check_divisible(learner: Any) -> None:
+    """Refuse a learner that has no parts."""
+    if not hasattr(learner, "_divide"):
+        kind = type(learner).__name__
+        raise TypeError(
+            "estimator must be a FastXML, PfastXML, PfastreXML, LabelTree, OneVsRest, "
+            f"or a Tagger of one, to be fitted by parts. Got a {kind}."
+        )
+
+
+def _check(estimator: Any, rows: str) -> None:
+    """Refuse what cannot be fitted by parts."""
+    if not isinstance(estimator, Tagger) or estimator.learner is not None:
+        learner = getattr(estimator, "learner", estimator)
+        check_divisible(learner)
+        if not isinstance(learner.random_state, int):
+            raise ValueError(
+                "random_state must be an int, so that all parts draw the same. "
+                f"Got {learner.random_state!r}."
+            )
+    if rows not in (ALL, SHARDS):
+        raise ValueError(f'rows must be "all" or "shards". Got {rows!r}.')
+    if rows == SHARDS:
+        apart = isinstance(estimator, (FastXML, PfastXML))
+        if not apart or isinstance(estimator, PfastreXML) or estimator.cost is not None:
+            raise ValueError(
+                'rows="shards" must be asked of a FastXML or PfastXML without cost. '
+                f"Got {estimator!r}."
+            )

@@ -1,0 +1,206 @@
+"""Parts of a fit: merged, they are the whole, bit for bit."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import manylabel as ml
+from manylabel.distributed import Part, fit, fit_part, merge, plan, write_shards
+from manylabel.exceptions import ArchiveError
+
+LEARNERS = {
+    "FastXML": ml.FastXML(n_estimators=7),
+    "FastXML of a cost": ml.FastXML(n_estimators=4, cost="f1"),
+    "PfastXML": ml.PfastXML(n_estimators=4),
+    "PfastreXML": ml.PfastreXML(n_estimators=5),
+    "PfastreXML of exact centroids": ml.PfastreXML(
+        n_estimators=3, alpha=0.8, tail="program", centroids="exact"
+    ),
+    "OneVsRest": ml.OneVsRest(),
+    "OneVsRest of logistic loss": ml.OneVsRest(loss="log_loss", propensity=0.7),
+    "LabelTree": ml.LabelTree(n_clusters=3, leaf_labels=5),
+    "LabelTree of one level": ml.LabelTree(),
+    "LabelTree of three trees": ml.LabelTree(n_estimators=3, leaf_labels=8),
+    "LabelTree that chooses": ml.LabelTree(leaf_labels=8, tilt="auto", cost="f1"),
+    "LabelTree of probabilities": ml.LabelTree(leaf_labels=8, calibrate="auto"),
+    "LabelTree of a background": ml.LabelTree(leaf_labels=8, background=30),
+}
+each_learner = pytest.mark.parametrize("name", LEARNERS)
+
+
+def files(folder):
+    """Return the content of a model folder, by name."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def assert_same_folders(one, other, place):
+    for number, model in enumerate((one, other)):
+        model.save(place / f"{number}")
+    assert files(place / "0") == files(place / "1")
+
+
+def fresh(name):
+    return type(LEARNERS[name])(**LEARNERS[name].get_params(deep=False))
+
+
+@each_learner
+def test_merged_folders_are_those_of_the_whole(name, data, tmp_path):
+    parts = plan(LEARNERS[name], data, 4, tmp_path / "out")
+    # On another day, in another order, from JSON.
+    records = [json.loads(json.dumps(part._asdict())) for part in parts]
+    places = [fit_part(tmp_path / "out", record) for record in records[::-1]]
+    whole = fresh(name).fit(data.X, data.Y)
+    assert_same_folders(merge(places), whole, tmp_path)
+
+
+@pytest.mark.slow
+@settings(max_examples=15)
+@given(
+    name=st.sampled_from(sorted(LEARNERS)),
+    n_rows=st.integers(12, 80),
+    n_labels=st.integers(1, 20),
+    n_parts=st.integers(1, 12),
+    seed=st.integers(0, 1000),
+)
+def test_any_data_in_any_parts_give_the_whole(
+    tmp_path_factory, name, n_rows, n_labels, n_parts, seed
+):
+    out = tmp_path_factory.mktemp("out")
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_rows, 6)) * (rng.random((n_rows, 6)) < 0.5)
+    Y = (rng.random((n_rows, n_labels)) < 0.2).astype(int)
+    learner = fresh(name).set_params(random_state=seed)
+    data = ml.Dataset(X, Y)
+    parts = plan(learner, data, n_parts, out / "plan")
+    merged = merge([fit_part(out / "plan", part) for part in parts])
+    whole = fresh(name).set_params(random_state=seed).fit(data.X, data.Y)
+    assert_same_folders(merged, whole, out)
+
+
+def test_a_tagger_of_texts_is_merged_too(texts, tmp_path):
+    make = lambda: ml.Tagger(ml.LabelTree(leaf_labels=8, n_jobs=2))  # noqa: E731
+    merged = fit(make(), texts, out=tmp_path / "out", n_parts=3)
+    assert_same_folders(merged, make().fit(texts), tmp_path)
+
+
+def test_a_file_is_data_too(data, tmp_path):
+    ml.write(data, tmp_path / "rows.txt")
+    merged = fit(ml.OneVsRest(), tmp_path / "rows.txt", out=tmp_path / "out")
+    read = ml.read(tmp_path / "rows.txt")
+    assert_same_folders(merged, ml.OneVsRest().fit(read.X, read.Y), tmp_path)
+
+
+@pytest.mark.parametrize("format", ["xc", "jsonl", "parquet"])
+def test_shards_are_data_too(data, texts, format, tmp_path):
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    given = data if format == "xc" else texts
+    chunks = given[:100], given[100:101], given[101:]
+    write_shards(chunks, tmp_path / "rows", format=format)
+    make = lambda: ml.Tagger(ml.OneVsRest())  # noqa: E731
+    merged = fit(make(), tmp_path / "rows", out=tmp_path / "out", n_parts=2)
+    assert_same_folders(merged, make().fit(given), tmp_path)
+
+
+def test_the_plan_moves_with_its_parts(data, tmp_path):
+    parts = plan(ml.OneVsRest(), data, 3, tmp_path / "here")
+    places = [fit_part(tmp_path / "here", part) for part in parts]
+    (tmp_path / "here").rename(tmp_path / "there")
+    moved = [tmp_path / "there" / p.relative_to(tmp_path / "here") for p in places]
+    assert_same_folders(merge(moved), ml.OneVsRest().fit(data.X, data.Y), tmp_path)
+
+
+def test_a_part_is_small_and_knows_no_data(data, tmp_path):
+    parts = plan(ml.LabelTree(leaf_labels=5), data, 6, tmp_path)
+    assert len(parts) == 6
+    assert all(len(json.dumps(part._asdict())) < 300 for part in parts)
+
+
+def test_parts_cost_about_the_same(data, tmp_path):
+    parts = plan(ml.FastXML(n_estimators=10), data, 4, tmp_path)
+    assert [part.stop - part.start for part in parts] == [3, 2, 3, 2]
+
+
+def test_more_parts_than_units_are_as_many_as_units(data, tmp_path):
+    parts = plan(ml.FastXML(n_estimators=3), data, 40, tmp_path)
+    assert [(part.start, part.stop) for part in parts] == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_what_is_learnt_is_not_learnt_again(data, tmp_path, monkeypatch):
+    parts = plan(ml.FastXML(n_estimators=3), data, 3, tmp_path)
+    before = {fit_part(tmp_path, part): None for part in parts[:2]}
+    times = {place: (place / "manifest.json").stat().st_mtime_ns for place in before}
+    model = fit(ml.FastXML(n_estimators=3), data, out=tmp_path)
+    assert times == {p: (p / "manifest.json").stat().st_mtime_ns for p in times}
+    assert model.forest_.n_trees == 3
+
+
+def test_a_damaged_part_is_learnt_again(data, tmp_path):
+    (part,) = plan(ml.OneVsRest(), data, 1, tmp_path)
+    place = fit_part(tmp_path, part)
+    (arrays,) = place.glob("arrays-*")
+    arrays.write_bytes(arrays.read_bytes()[:-1] + b"!")
+    with pytest.raises(ArchiveError, match="the checksum is wrong"):
+        merge([place])
+    merge([fit_part(tmp_path, part)])
+
+
+def test_a_missing_part_is_told(data, tmp_path):
+    parts = plan(ml.OneVsRest(), data, 3, tmp_path)
+    places = [fit_part(tmp_path, part) for part in parts[1:]]
+    with pytest.raises(ValueError, match=r"all 3 of the plan\. Part 0 is missing"):
+        merge(places)
+
+
+def test_a_part_of_another_plan_is_refused(data, tmp_path):
+    (part,) = plan(ml.OneVsRest(), data, 1, tmp_path / "a")
+    plan(ml.OneVsRest(C=2.0), data, 1, tmp_path / "b")
+    with pytest.raises(ArchiveError, match="part 0 is of another plan"):
+        fit_part(tmp_path / "b", part)
+
+
+def test_a_folder_has_one_plan(data, tmp_path):
+    plan(ml.OneVsRest(), data, 2, tmp_path)
+    with pytest.raises(ArchiveError, match="the plan of another fit"):
+        plan(ml.OneVsRest(C=2.0), data, 2, tmp_path)
+    with pytest.raises(ArchiveError, match="the plan of another fit"):
+        plan(ml.OneVsRest(), data[:200], 2, tmp_path)
+    with pytest.raises(ArchiveError, match="n_parts=2, not 3"):
+        plan(ml.OneVsRest(), data, 3, tmp_path)
+
+
+def test_a_worker_that_does_not_see_the_folder_says_so(data, tmp_path):
+    (part,) = plan(ml.OneVsRest(), data, 1, tmp_path)
+    with pytest.raises(ArchiveError, match="must be one that all machines see"):
+        fit_part(tmp_path / "elsewhere", part)
+
+
+@pytest.mark.parametrize("package", ["manylabel", "numpy"])
+def test_other_versions_are_refused(data, tmp_path, package):
+    (part,) = plan(ml.OneVsRest(), data, 1, tmp_path)
+    old = part._replace(versions=part.versions | {package: "0.0.1"})
+    with pytest.raises(RuntimeError, match=f"{package} must be .* Got 0.0.1 and, on"):
+        fit_part(tmp_path, old)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (ml.CSDPP(), "by parts. Got a CSDPP"),
+        (ml.Tagger(ml.PLST()), "by parts. Got a PLST"),
+        (ml.OneVsRest(random_state=None), "random_state must be an int"),
+        (ml.OneVsRest(calibrate="auto"), "calibrate must be None"),
+        (ml.FastXML(calibrate="auto"), "calibrate must be None"),
+    ],
+)
+def test_what_has_no_parts_is_refused(data, tmp_path, estimator, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        plan(estimator, data, 2, tmp_path)
+
+
+def test_part_of_json_is_a_part(data, tmp_path):
+    (part,) = plan(ml.OneVsRest(), data, 1, tmp_path)
+    assert Part.of(json.loads(json.dumps(part._asdict()))) == part

@@ -1,11 +1,12 @@
-"""Try the library with the lowest versions it says it takes, and on other Pythons.
+"""Try what a release would be, with the lowest versions it takes, on other Pythons too.
 
-python scripts/check_versions.py makes an environment for each, installs the library
-into it and runs scripts/smoke.py there:
+python scripts/check_versions.py builds the sdist and the wheel, checks what they say of
+themselves, makes an environment for each of these, installs the wheel into it, and runs
+scripts/smoke.py and the example of README.md there:
 
 - the oldest Python that pyproject.toml names, if it is on this machine, with the
   lowest version of each dependency;
-- each other Python of 3.12, 3.13 and 3.14 that is, with what is newest.
+- each Python of 3.11 to 3.14 that is, with what is newest.
 """
 
 import os
@@ -16,11 +17,13 @@ import sys
 import tempfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = ("plot", "parquet")
-NEWER = ("3.12", "3.13", "3.14")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 
 
 def lowest() -> list[str]:
@@ -49,25 +52,43 @@ def interpreter(version: str) -> str | None:
     return None
 
 
-def attempt(python: str, requirements: list[str]) -> str:
-    """Install the library beside the requirements, run the smoke test."""
+def build(folder: str) -> Path:
+    """Build the sdist and, of it, the wheel; return the wheel."""
+    run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL)
+    run([sys.executable, "-m", "build", "--outdir", folder, str(ROOT)])
+    made = sorted(map(str, Path(folder).iterdir()))
+    run([sys.executable, "-m", "twine", "check", "--strict", *made])
+    return next(Path(folder).glob("*.whl"))
+
+
+def attempt(wheel: Path, python: str, requirements: list[str]) -> str:
+    """Install the wheel beside the requirements, run the smoke test and the example."""
     with tempfile.TemporaryDirectory() as place:
         subprocess.run([python, "-m", "venv", place], check=True)
         inside = str(Path(place) / "bin" / "python")
         install = [inside, "-m", "pip", "install", "--quiet"]
         subprocess.run(
-            [*install, f"{ROOT}[{','.join(EXTRAS)}]", *requirements], check=True
+            [*install, f"{wheel}[{','.join(EXTRAS)}]", *requirements], check=True
         )
         # From elsewhere, so that what was installed is tried, not what lies here.
         smoke = [inside, str(ROOT / "scripts" / "smoke.py")]
         found = subprocess.run(smoke, check=True, cwd=place, stdout=subprocess.PIPE)
+        code = "\n".join(EXAMPLE.findall((ROOT / "README.md").read_text("utf-8")))
+        assert code, "README.md must have an example"
+        shown = subprocess.run(
+            [inside, "-c", code], check=True, cwd=place, stdout=subprocess.PIPE
+        )
+        assert shown.stdout.strip(), "the example of README.md must print something"
         return found.stdout.decode()
 
 
 if __name__ == "__main__":
     oldest = interpreter("3.11") or sys.executable
-    newer = filter(None, map(interpreter, NEWER))
-    environments = [(oldest, lowest()), *((python, []) for python in newer)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for said in pool.map(attempt, *zip(*environments, strict=True)):
+    newest = filter(None, map(interpreter, PYTHONS))
+    environments = [(oldest, lowest()), *((python, []) for python in newest)]
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        wheel = build(folder)
+        print(f"{wheel.name} and its sdist are sound.", flush=True)
+        tried = partial(attempt, wheel)
+        for said in pool.map(tried, *zip(*environments, strict=True)):
             print(said, end="", flush=True)

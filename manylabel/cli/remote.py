@@ -23,7 +23,7 @@ def tag_remotely(
     Lines are texts, or JSON objects with ``text`` or ``features``; ``ask`` has what
     else the service is told.
     """
-    token = None if token_file is None else token_file.read_text().strip()
+    token = None if token_file is None else token_file.read_text("utf-8").strip()
     with Client(url, token=token) as client:
         for items in _items(file):
             found = client.predict(model, items, remember=False, **ask)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from manylabel._validation import choice
 from manylabel.learners import LEARNERS
 from manylabel.server.errors import Busy, UnknownJob
+from manylabel.server.settings import WINDOWS
 from manylabel.server.store import Store, replace_text
 from manylabel.text import QUALITIES
 
@@ -86,7 +87,7 @@ class Jobs:
         if not ID.fullmatch(job_id):
             raise UnknownJob(job_id)
         try:
-            job = Job(**json.loads(self._path(job_id).read_text()))
+            job = Job(**json.loads(self._path(job_id).read_bytes()))
         except FileNotFoundError:
             raise UnknownJob(job_id) from None
         if job.state == RUNNING and job.process and not _is_alive(job.process):
@@ -111,13 +112,16 @@ class Jobs:
         process.communicate(json.dumps(order._asdict()).encode())
         job = self.get(order.job)
         if process.returncode and job.version is None:
-            words = self._path(order.job).with_suffix(".txt").read_text().split("\n")
+            said = self._path(order.job).with_suffix(".txt")
+            words = said.read_text("utf-8", errors="replace").split("\n")
             why = next((line for line in reversed(words) if line.strip()), "")
             message = why or f"Its process ended with status {process.returncode}."
             self.write(job._replace(state=FAILED, message=message))
 
 
 def _is_alive(process: int) -> bool:
+    if WINDOWS:  # there, to ask is to interrupt; whoever started it notes its end
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -141,7 +141,7 @@ def _times(route: str, times: list[float]) -> Iterator[Sample]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text())
+    found: dict[str, Any] = json.loads(path.read_bytes())
     return found
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from manylabel.server.security import Guard, Tokens, is_loopback
+from manylabel.server.settings import WINDOWS
 from manylabel.server.store import SERVE
 
 BACKLOG = 1024  # connections that wait to be accepted
@@ -73,6 +74,11 @@ class Plan:
         """Refuse to be reached by others as long as all may do all."""
         if not Path(self.models).is_dir():
             raise ValueError(f"MODELS must be a folder. Got {self.models!r}.")
+        if WINDOWS and self.n_workers > 1:
+            raise ValueError(
+                "--workers must be 1 on Windows, where processes share no socket. "
+                f"Got {self.n_workers}."
+            )
         if not (is_loopback(self.host) or self.guard.tokens.all()):
             raise ValueError(
                 f"--host must be a loopback address as long as there are no tokens "
@@ -84,7 +90,8 @@ class Plan:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         listener = socket.socket(family, socket.SOCK_STREAM)
         try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if not WINDOWS:  # there, it would let another program take the port
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((self.host, self.port))
             listener.listen(BACKLOG)
         except OSError as error:

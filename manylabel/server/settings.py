@@ -1,6 +1,9 @@
 """How a service is run."""
 
+import sys
 from typing import NamedTuple
+
+WINDOWS = sys.platform == "win32"
 
 
 class Settings(NamedTuple):

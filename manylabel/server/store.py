@@ -100,7 +100,7 @@ class Store:
     def seen(self, name: str) -> str:
         """Return which version the user's folder held when it was last looked at."""
         try:
-            return (self.kept / name / "seen").read_text()
+            return (self.kept / name / "seen").read_text("utf-8")
         except FileNotFoundError:
             return ""
 
@@ -120,7 +120,7 @@ class Store:
     def facts(self, snapshot: Snapshot) -> dict[str, Any] | None:
         """Return what was noted beside a snapshot, None if that is lost."""
         try:
-            facts = json.loads(snapshot.path.with_suffix(".json").read_text())
+            facts = json.loads(snapshot.path.with_suffix(".json").read_bytes())
         except (OSError, ValueError) as error:
             logger.warning("the figures beside %s are lost: %s", snapshot.path, error)
             return None
@@ -212,5 +212,5 @@ def replace_text(path: Path, text: str) -> None:
     """Write a file so that a reader finds the old text or the new one, whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{DRAFT}{path.name}-{os.getpid()}")
-    draft.write_text(text)
+    draft.write_text(text, "utf-8")
     os.replace(draft, path)

@@ -202,6 +202,14 @@ def test_others_than_this_machine_need_tokens(models, capsys):
     Plan(models=str(models), host="0.0.0.0").check()
 
 
+def test_windows_has_one_process(models, monkeypatch):
+    Plan(models=str(models), n_workers=2).check()
+    monkeypatch.setattr("manylabel.server.plan.WINDOWS", True)
+    Plan(models=str(models), n_workers=1).check()
+    with pytest.raises(ValueError, match=r"--workers must be 1 on Windows.* Got 2\.$"):
+        Plan(models=str(models), n_workers=2).check()
+
+
 def test_bad_places_are_refused_in_one_sentence(models, tmp_path, capsys):
     assert "MODELS must be a folder" in refused(capsys, "serve", tmp_path / "nix")
     said = refused(capsys, "serve", models, "--log", "mysql://nix", "--port", 0)

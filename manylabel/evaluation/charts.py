@@ -35,7 +35,7 @@ def draw_reliability(bins: Sequence[Bin], what: str) -> Iterator[str]:
         f"said {_percent(each.proba)}, {what} {_percent(each.share)}" for each in seen
     )
     title = f"Reliability diagram of {what} labels"
-    yield from _open(LEFT + SIDE + 14, TOP + SIDE + 46, title, words)
+    yield from _open(LEFT + SIDE + 24, TOP + SIDE + 46, title, words)
     yield f'<rect class="axis" x="{LEFT}" y="{TOP}" width="{SIDE}" height="{SIDE}"/>'
     yield f'<path class="even" d="M{_x(0)} {_y(0)}L{_x(1)} {_y(1)}"/>'
     for share in (0.0, 0.5, 1.0):

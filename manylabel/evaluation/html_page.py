@@ -24,12 +24,15 @@ HEAD = """<!DOCTYPE html>
 <main>
 <h1>{title}</h1>
 """
-STYLE = """:root { color-scheme: light dark; --ink: #222; --back: #fff; --grey: #5f5f5f;
- --line: #b5b5b5; --faint: #f2f4f7; --plus: #0062a3; --minus: #a83f00 }
+COLOURS = """:root { color-scheme: light dark; --ink: #222; --back: #fff;
+ --grey: #5f5f5f; --line: #b5b5b5; --faint: #f2f4f7; --plus: #0062a3; --minus: #a83f00 }
 @media (prefers-color-scheme: dark) {
  :root { --ink: #e6e6e6; --back: #16181c; --grey: #a9a9a9; --line: #555;
  --faint: #22262c; --plus: #7cc0f4; --minus: #ffab7a } }
-body { font: 1rem/1.45 system-ui, sans-serif; color: var(--ink);
+"""
+STYLE = (
+    COLOURS
+    + """body { font: 1rem/1.45 system-ui, sans-serif; color: var(--ink);
  background: var(--back); margin: 1.5rem; overflow-wrap: anywhere }
 h1 { font-size: 1.4rem }
 p { margin: 0 }
@@ -38,6 +41,7 @@ p { margin: 0 }
 .minus { color: var(--minus) }
 summary { cursor: pointer }
 """
+)
 TABLES = """.wide { overflow-x: auto }
 table { border-collapse: collapse; margin: .6rem 0 }
 caption { text-align: left; color: var(--grey); padding: 0 0 .4rem }

@@ -14,6 +14,7 @@ from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.figures import card_figures
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import make
+from manylabel.cli.on import On, Work, check_on, fit_on
 from manylabel.cli.plan import Wish, make_plan
 from manylabel.cli.propensities import KnownPropensity, tell_law
 from manylabel.cli.tuning import check_tuning, search
@@ -120,6 +121,8 @@ def fit(
     language: Language = None,
     valid: Valid = 0.0,
     jobs: Threads = -1,
+    on: On = None,
+    work: Work = None,
     seed: options.Seed = 0,
     json: options.Json = False,
     *,
@@ -139,6 +142,7 @@ def fit(
     common |= tell_law(propensity, data)
     wish = Wish(learner, quality, set_, common, analyzer, tune, calibrate, language)
     plan = make_plan(wish, data, None if time_limit is None else start + time_limit)
+    check_on(on, plan.tagger)
     if str(plan) and not json:
         note(f"note: {plan}.")
     data, held = _divide(data, valid, seed)
@@ -150,7 +154,7 @@ def fit(
         figures["tuned"] = best
     what = f"Fitting {plan.name} to {len(data):,} rows, {data.n_labels:,} labels"
     with fitting(what, plan.seconds):
-        tagger.fit(data)
+        tagger = fit_on(on, tagger, data, model, work)
     tagger.annotate(source=str(file), date=date.today().isoformat())
     figures |= _sizes(tagger, data, language)
     figures["seconds"] = round(time.perf_counter() - start, 3)

@@ -47,6 +47,10 @@ class DataFile:
         """Return the whole file, which must have rows."""
         from manylabel.data import read
 
+        if self.path.is_dir():
+            from manylabel.distributed import read_shards
+
+            return read_shards(self.path)
         data = read(self.path, **self._options())
         self.check_rows(data)
         self._doubt_separator(data)
@@ -58,11 +62,11 @@ class DataFile:
         self._check_matching(data, tagger)
         return data
 
-    def chunks(self, **widths: int) -> Iterator["Dataset"]:
+    def chunks(self, n_rows: int = N_ROWS, **widths: int) -> Iterator["Dataset"]:
         """Yield the file in chunks; ``widths`` matter where the file has none."""
         from manylabel.data import iter_chunks
 
-        return iter_chunks(self.path, n_rows=N_ROWS, **self._options(**widths))
+        return iter_chunks(self.path, n_rows=n_rows, **self._options(**widths))
 
     def chunks_for(self, tagger: "Tagger") -> Iterator["Dataset"]:
         """Yield the file in chunks of what a model reads, texts or features."""

@@ -22,6 +22,7 @@ from manylabel.cli.options import configurable
 from manylabel.cli.predict import predict
 from manylabel.cli.process import Interrupts, defer
 from manylabel.cli.serve import serve
+from manylabel.cli.shard import shard
 from manylabel.cli.split import split
 from manylabel.cli.start import INTERRUPTED
 from manylabel.cli.stream import stream
@@ -43,7 +44,7 @@ app = typer.Typer(
 )
 VERBS = (
     *(demo, describe, split, convert, fit, predict, evaluate, explain, thresholds),
-    *(audit, stream, serve, warmup),
+    *(audit, stream, serve, shard, warmup),
 )
 for verb in VERBS:
     app.command()(configurable(verb))

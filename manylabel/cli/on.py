@@ -1,0 +1,62 @@
+"""``fit --on``: a fit by parts, on a cluster."""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from manylabel.data import Dataset
+    from manylabel.text import Tagger
+
+On = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Fit by parts on a cluster: dask://host:port, ray, ray://host:port, "
+        "spark://host:port or spark-local.",
+        autocompletion=lambda: ["dask://", "ray", "ray://", "spark://", "spark-local"],
+        show_default=False,
+    ),
+]
+Work = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="With --on: a folder that all machines see, for rows and parts, where a "
+        "run that broke goes on; MODEL.parts, removed in the end, if not given.",
+        show_default=False,
+    ),
+]
+
+
+def check_on(address: str | None, tagger: "Tagger") -> None:
+    """Refuse, before a long search, a learner that has no parts."""
+    if address is None:
+        return
+    from manylabel.distributed.plan import check_divisible
+
+    try:
+        check_divisible(tagger.learner)
+    except TypeError as error:
+        raise ValueError(f"--on: {error}") from None
+
+
+def fit_on(
+    address: str | None,
+    tagger: "Tagger",
+    data: "Dataset",
+    model: Path,
+    work: Path | None,
+) -> "Tagger":
+    """Return a fitted tagger; parts that were learnt stay until it is there."""
+    if address is None:
+        return tagger.fit(data)
+    from manylabel import distributed
+
+    out = model.with_name(f"{model.name}.parts") if work is None else work
+    fitted: Tagger = distributed.fit(tagger, data, out=out, client=address)
+    if work is None:
+        shutil.rmtree(out)
+    return fitted

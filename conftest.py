@@ -8,6 +8,7 @@ NEEDS = {
     "tests/server/http": "fastapi",
     "benchmarks/river.py": "river",
     "benchmarks/training.py": "liblinear",
+    "benchmarks/cluster/fits.py": "distributed",
 }
 # The programs of peers run in environments of their own.
 collect_ignore = ["benchmarks/peers/programs"]

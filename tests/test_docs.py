@@ -3,6 +3,7 @@
 import inspect
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -24,6 +25,11 @@ TERM = re.compile(r"^\*\*(.+?)\*\*: ", re.M)
 CALL = re.compile(r"`([A-Z]\w+)(?:\((\w+)=[^`]*\))?(?:\.(\w+))?`")
 ENTRY = re.compile(r"^::: manylabel\.(\S+)", re.M)
 ELSEWHERE = {"C", "X", "Y", "GridSearchCV"}  # parameters, and scikit-learn's
+CLUSTERS = {  # pages whose examples start a cluster
+    "how-to/cluster-dask.md": "distributed",
+    "how-to/cluster-ray.md": "ray",
+    "how-to/cluster-spark.md": "pyspark",
+}
 SERVED = {"how-to/serve.md"}  # pages whose examples ask a server
 ADDRESS = "127.0.0.1:8000"
 NOT_RUN = {
@@ -41,7 +47,8 @@ def _ways_to_run():
     for page in PAGES:
         kinds = re.findall(r"^```(python|sh)$", _text(page), re.M)
         if kinds:
-            marks = [pytest.mark.slow] if "sh" in kinds else []
+            is_slow = "sh" in kinds or page in CLUSTERS
+            marks = [pytest.mark.slow] if is_slow else []
             yield pytest.param(page, marks=marks)
 
 
@@ -65,6 +72,10 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", list(_ways_to_run()))
 def test_what_a_page_runs_prints_what_it_says(page, folder, capsys):
     names, text = {}, _text(page)
+    if page in CLUSTERS:
+        pytest.importorskip(CLUSTERS[page])
+    if page == "how-to/cluster-spark.md" and shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not installed")
     with _serve() if page in SERVED else nullcontext(ADDRESS) as address:
         _run(page, text.replace(ADDRESS, address), names, capsys)
 

@@ -17,7 +17,8 @@ from manylabel.cli.main import run
 
 VERBS = (
     *("demo", "describe", "split", "convert", "fit", "predict", "evaluate"),
-    *("explain", "audit", "stream", "serve", "warmup", "log export", "log import"),
+    *("explain", "audit", "stream", "serve", "shard", "warmup", "log export"),
+    "log import",
     *("log verify", "token add", "token remove", "token list"),
 )
 

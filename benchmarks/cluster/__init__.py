@@ -1,0 +1,1 @@
+"""Fits on a cluster: beside threads, with a worker killed, and on paper."""

@@ -14,7 +14,7 @@ from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.figures import card_figures
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import make
-from manylabel.cli.on import On, Work, check_on, fit_on
+from manylabel.cli.on import On, Work, fit_on
 from manylabel.cli.plan import Wish, make_plan
 from manylabel.cli.propensities import KnownPropensity, tell_law
 from manylabel.cli.tuning import check_tuning, search
@@ -142,7 +142,6 @@ def fit(
     common |= tell_law(propensity, data)
     wish = Wish(learner, quality, set_, common, analyzer, tune, calibrate, language)
     plan = make_plan(wish, data, None if time_limit is None else start + time_limit)
-    check_on(on, plan.tagger)
     if str(plan) and not json:
         note(f"note: {plan}.")
     data, held = _divide(data, valid, seed)

@@ -31,18 +31,6 @@ Work = Annotated[
 ]
 
 
-def check_on(address: str | None, tagger: "Tagger") -> None:
-    """Refuse, before a long search, a learner that has no parts."""
-    if address is None:
-        return
-    from manylabel.distributed.plan import check_divisible
-
-    try:
-        check_divisible(tagger.learner)
-    except TypeError as error:
-        raise ValueError(f"--on: {error}") from None
-
-
 def fit_on(
     address: str | None,
     tagger: "Tagger",
@@ -54,7 +42,12 @@ def fit_on(
     if address is None:
         return tagger.fit(data)
     from manylabel import distributed
+    from manylabel.distributed.plan import check_divisible
 
+    try:
+        check_divisible(tagger.learner)
+    except TypeError as error:
+        raise ValueError(f"--on: {error}") from None
     out = model.with_name(f"{model.name}.parts") if work is None else work
     fitted: Tagger = distributed.fit(tagger, data, out=out, client=address)
     if work is None:

@@ -11,28 +11,28 @@ cannot hide it.
 """
 
 import argparse
-import asyncio
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import manylabel as ml
 from benchmarks.annotations import FOLDER
-from benchmarks.service.wire import Wire, dump
+from benchmarks.service.sender import Lane, Sender, post
 
 MODEL = "debtags"
-N_CONNECTIONS, N_WARM = 32, 200
+N_CONNECTIONS = 16
+WARMING, PATIENCE = 2.0, 120.0  # seconds
 BATCH = 1000
 SHORT = 200  # characters of a short text
-Call = Callable[[Wire, int], Awaitable[int]]
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def main() -> None:
             ml.Tagger().fit(train).save(models / MODEL)
         with served(models, given.workers) as (process, host, port):
             load = Load(process, host, port, test)
-            asyncio.run(load.run(given.seconds, given.rate, given.feedback))
+            load.run(given.seconds, given.rate, given.feedback)
 
 
 @contextmanager
@@ -93,124 +93,71 @@ class Load:
     """
 
     def __init__(self, process: int, host: str, port: int, test: ml.Dataset) -> None:
-        self.process = process
-        self.wires = [Wire(host, port) for _ in range(N_CONNECTIONS)]
-        path = f"/v1/models/{MODEL}"
-        self.predict_path, self.feedback_path = f"{path}/predict", f"{path}/feedback"
-        texts = list(test.texts or ())
-        items = [{"text": text[:SHORT]} for text in texts]
-        names = ml.LabelSpace(test.label_names).decode(test.Y)
-        self.singles = [dump({"items": [item]}) for item in items]
+        self.process, self.host, self.port = process, host, port
+        items = [{"text": text[:SHORT]} for text in test.texts or ()]
+        names = test.labels.decode(test.Y)
+        self.singles = [self.ask({"items": [item]}) for item in items]
         self.batches = [
-            dump({"items": items[start : start + BATCH], "remember": False})
+            self.ask({"items": items[start : start + BATCH], "remember": False})
             for start in range(0, len(items) - BATCH, BATCH)
         ]
         self.feedbacks = [
-            dump({"item": item, "accepted": labels, "complete": True})
+            self.teach({"item": item, "accepted": labels, "complete": True})
             for item, labels in zip(items, names, strict=True)
             if labels
         ]
 
-    async def run(self, seconds: float, rate: float, feedback: float) -> None:
+    def run(self, seconds: float, rate: float, feedback: float) -> None:
         """Run all loads and print what they took."""
-        await self._ready()
-        for i in range(N_WARM):
-            await self.predict(self.wires[0], i)
-        half = N_CONNECTIONS // 2
-        with self.counting() as cpu:
-            predicting, teaching = await asyncio.gather(
-                paced(self.predict, self.wires[:half], rate, seconds),
-                paced(self.teach, self.wires[half:], feedback, seconds),
-            )
-        tell("single texts", predicting, cpu)
-        tell("feedback meanwhile", teaching, [0.0])
-        with self.counting() as cpu:
-            times = await closed(self.predict, self.wires[:8], seconds)
-        tell("single texts, all it can", times, cpu)
-        with self.counting() as cpu:
-            times = await closed(self.batch, self.wires[:2], seconds)
-        tell(f"batches of {BATCH}", times, cpu, each=BATCH)
-        for wire in self.wires:
-            await wire.close()
+        self._ready()
+        asking = Lane(self.singles, N_CONNECTIONS, rate)
+        teaching = Lane(self.feedbacks, N_CONNECTIONS, feedback)
+        self.send([Lane(self.singles, 2), Lane(self.feedbacks, 2, 20.0)], WARMING)
+        used, (asked, taught) = self.send([asking, teaching], seconds)
+        tell("single texts", asked, used)
+        tell("feedback meanwhile", taught)
+        used, (asked,) = self.send([asking._replace(rate=None)], seconds)
+        tell("single texts, all it can", asked, used)
+        used, (asked,) = self.send([Lane(self.batches, 2)], seconds)
+        tell(f"batches of {BATCH}", asked, used, each=BATCH)
 
-    async def predict(self, wire: Wire, i: int) -> int:
-        """Ask for the labels of one text."""
-        body = self.singles[i % len(self.singles)]
-        return (await wire.post(self.predict_path, body))[0]
+    def ask(self, content: Any) -> bytes:
+        """Return a request for labels."""
+        return post(self.host, self.port, f"/v1/models/{MODEL}/predict", content)
 
-    async def teach(self, wire: Wire, i: int) -> int:
-        """Send the labels of one text, to be learnt."""
-        body = self.feedbacks[i % len(self.feedbacks)]
-        return (await wire.post(self.feedback_path, body))[0]
+    def teach(self, content: Any) -> bytes:
+        """Return a request that teaches labels."""
+        return post(self.host, self.port, f"/v1/models/{MODEL}/feedback", content)
 
-    async def batch(self, wire: Wire, i: int) -> int:
-        """Ask for the labels of many texts."""
-        body = self.batches[i % len(self.batches)]
-        return (await wire.post(self.predict_path, body))[0]
-
-    @contextmanager
-    def counting(self) -> Iterator[list[float]]:
-        """Yield a list that then holds the seconds passed, and the server's of CPU."""
-        used: list[float] = []
+    def send(
+        self, lanes: list[Lane], seconds: float
+    ) -> tuple["Used", list[list[float]]]:
+        """Send for some seconds; return what it took, and the times of the answers."""
         start, before = time.perf_counter(), cpu_seconds(self.process)
-        yield used
-        used += [time.perf_counter() - start, cpu_seconds(self.process) - before]
+        own = time.process_time()
+        times = Sender(self.host, self.port, lanes).run(seconds)
+        wall = time.perf_counter() - start
+        cpu = cpu_seconds(self.process) - before
+        return Used(wall, cpu, time.process_time() - own), times
 
-    async def _ready(self) -> None:
+    def _ready(self) -> None:
         """Wait until the model answers."""
-        while True:
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
             try:
-                if await self.predict(self.wires[0], 0) == 200:
-                    return
-            except OSError:
-                pass
-            await asyncio.sleep(0.2)
+                Sender(self.host, self.port, [Lane(self.singles, 1)]).run(0.01)
+                return
+            except (OSError, RuntimeError):
+                time.sleep(0.2)
+        raise RuntimeError("the server does not become ready")
 
 
-async def paced(
-    call: Call, wires: list[Wire], rate: float, seconds: float
-) -> list[float]:
-    """Call at a rate, by any free connection; return times since each call was due."""
-    free: asyncio.Queue[Wire] = asyncio.Queue()
-    for wire in wires:
-        free.put_nowait(wire)
-    times: list[float] = []
+class Used(NamedTuple):
+    """Seconds that a load took: of the clock, of the server's CPU, and of its own."""
 
-    async def once(i: int, due: float) -> None:
-        wire = await free.get()
-        check(await call(wire, i))
-        times.append(time.perf_counter() - due)
-        free.put_nowait(wire)
-
-    start, tasks = time.perf_counter(), []
-    for i in range(int(rate * seconds)):
-        due = start + i / rate
-        if (pause := due - time.perf_counter()) > 0:
-            await asyncio.sleep(pause)
-        tasks.append(asyncio.create_task(once(i, due)))
-    await asyncio.gather(*tasks)
-    return times
-
-
-async def closed(call: Call, wires: list[Wire], seconds: float) -> list[float]:
-    """Call by each connection as soon as it is free; return times."""
-    end, times = time.perf_counter() + seconds, []
-
-    async def repeat(wire: Wire, first: int) -> None:
-        i = first
-        while (start := time.perf_counter()) < end:
-            check(await call(wire, i))
-            times.append(time.perf_counter() - start)
-            i += len(wires)
-
-    await asyncio.gather(*(repeat(wire, i) for i, wire in enumerate(wires)))
-    return times
-
-
-def check(status: int) -> None:
-    """Stop at an answer that is none."""
-    if status not in (200, 202):
-        raise RuntimeError(f"the server answered {status}")
+    wall: float
+    cpu: float
+    own: float
 
 
 def cpu_seconds(process: int) -> float:
@@ -222,14 +169,18 @@ def cpu_seconds(process: int) -> float:
     return own + sum(cpu_seconds(int(child)) for child in children)
 
 
-def tell(what: str, times: list[float], used: list[float], each: int = 1) -> None:
+def tell(
+    what: str, times: list[float], used: Used | None = None, each: int = 1
+) -> None:
     """Print rate, percentiles, and the CPU time of the server for each text."""
     p50, p99, most = np.percentile(np.array(times) * 1000, [50, 99, 100])
     line = f"{what:26} p50 {p50:8.2f} ms  p99 {p99:8.2f} ms  most {most:8.2f} ms"
-    if used[0]:
-        n_texts, (wall, cpu) = len(times) * each, used
-        line += f"  {n_texts / wall:7,.0f}/s  {1000 * cpu / n_texts:.3f} ms CPU each"
-    print(line)
+    if used is not None:
+        n_texts = len(times) * each
+        line += f"  {n_texts / used.wall:7,.0f}/s  "
+        line += f"{1000 * used.cpu / n_texts:.3f} ms CPU each"
+        line += f" (the load itself {1000 * used.own / n_texts:.3f})"
+    print(line, flush=True)
 
 
 if __name__ == "__main__":

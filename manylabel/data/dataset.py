@@ -187,9 +187,13 @@ class LabelSpace:
         csr_array of shape (n_rows, n_labels)
             Float32 ones. A name that is not in the space raises ValueError.
         """
-        columns, offsets = [], [0]
+        columns, offsets = list[int](), [0]
         for row in labels:
-            columns += sorted({self.column(name) for name in row})
+            names = list(row)
+            try:
+                columns += sorted(set(map(self._columns.__getitem__, names)))
+            except (KeyError, TypeError):  # the sentence names the one that is wrong
+                columns += sorted(set(map(self.column, names)))
             offsets.append(len(columns))
         indices, indptr = np.array(columns, np.int32), np.array(offsets, np.int32)
         ones = np.ones(len(columns), np.float32)

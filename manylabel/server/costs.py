@@ -1,9 +1,7 @@
 """Running costs: each item is predicted before it is learnt, then judged."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-from manylabel.server.events import Event
 
 NAMES = ("hamming", "f1", "P@1", "P@5")
 HALF_LIFE = 200  # feedbacks after which one counts half in the decayed means
@@ -32,17 +30,17 @@ class RunningCosts:
         self, best: list[str], given: Iterable[str], body: Mapping[str, Any]
     ) -> None:
         """Judge what was predicted by what feedback says."""
-        for name, value in judge(best, set(given), body):
-            sums = self._sums[name]
-            sums[0] += value
-            sums[1] += 1
-            sums[2] = FADING * sums[2] + value
-            sums[3] = FADING * sums[3] + 1
+        values = judge(best, set(given), body)
+        for name, value in zip(NAMES, values, strict=True):
+            if value is not None:
+                total, count, recent, weight = self._sums[name]
+                recent, weight = FADING * recent + value, FADING * weight + 1
+                self._sums[name] = [total + value, count + 1, recent, weight]
 
-    def follow(self, event: Event) -> None:
-        """Judge the prediction that an event of feedback has."""
-        if predicted := event.body.get("predicted"):
-            self.add(predicted["best"], predicted["given"], event.body)
+    def follow(self, body: Mapping[str, Any]) -> None:
+        """Judge the prediction that the body of a feedback has."""
+        if predicted := body.get("predicted"):
+            self.add(predicted["best"], predicted["given"], body)
 
     def to_dict(self) -> dict[str, Any]:
         """Return mean, recent mean and count of each cost."""
@@ -66,17 +64,20 @@ class RunningCosts:
 
 def judge(
     best: list[str], given: set[str], body: Mapping[str, Any]
-) -> Iterator[tuple[str, float]]:
-    """Yield the costs of one prediction that can be known."""
-    accepted, said = set(body["accepted"]), {*body["accepted"], *body["rejected"]}
+) -> tuple[float | None, ...]:
+    """Return the costs of one prediction by ``NAMES``, None where it is not known."""
+    accepted = set(body["accepted"])
+    said = accepted.union(body["rejected"])
     if not body["complete"]:  # of other labels nobody has said anything
         best = [name for name in best if name in said]
         given = given & said
     n_right, n_judged = len(given & accepted), len(said | given)
+    hamming = f1 = first = fifth = None
     if n_judged:
         size = len(given) + len(accepted)
-        yield "hamming", (size - 2 * n_right) / n_judged
-        yield "f1", 1 - 2 * n_right / size if size else 0.0
+        hamming = (size - 2 * n_right) / n_judged
+        f1 = 1 - 2 * n_right / size if size else 0.0
     if best:
-        yield "P@1", float(best[0] in accepted)
-        yield "P@5", len(accepted.intersection(best)) / len(best)
+        first = float(best[0] in accepted)
+        fifth = len(accepted.intersection(best)) / len(best)
+    return hamming, f1, first, fifth

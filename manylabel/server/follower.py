@@ -141,9 +141,10 @@ class OnlineFollower:
         brings some is learnt alone; so is what the model has to complete.
         """
         run: list[Feedback] = []
+        has_law = self._has_law
         for each in given:
             is_new = self._grows and not self._known.issuperset(each.accepted)
-            if not is_new and not self._must_fill(each):
+            if not is_new and (has_law or each.complete):
                 run.append(each)
                 continue
             if run:
@@ -159,12 +160,12 @@ class OnlineFollower:
         return not (each.complete or self._has_law)
 
     def _labels(self, each: Feedback) -> list[str]:
-        labels = dict.fromkeys(each.accepted)
+        labels = each.accepted
         if self._must_fill(each):
             given = self.judge(each.item).given
-            labels |= dict.fromkeys(n for n in given if n not in each.rejected)
-        if self._grows:
-            return list(labels)
+            labels = [*labels, *(n for n in given if n not in each.rejected)]
+        if self._grows or self._known.issuperset(labels):
+            return labels
         return [name for name in labels if name in self._known]
 
 

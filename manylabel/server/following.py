@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 from manylabel.exceptions import ManylabelError
@@ -129,21 +130,21 @@ class Following:
         return load_follower(folder), lineage.contains
 
     def _learn(self, follower: Follower, events: list[Event]) -> None:
-        given = [
-            as_feedback(event)
-            for event in events
-            if event.kind == FEEDBACK and self.history.has(event.sequence)
-        ]
+        given = [as_feedback(event) for event in self.history.select(events)]
         follower.learn(given)
         self.n_unsaved += len(given)
 
     def _count(self, events: list[Event]) -> None:
         """Take events into the figures, unless they were before."""
-        for event in events:
-            if event.kind == FEEDBACK and event.sequence > self._counted:
-                self.costs.follow(event)
-                for name in event.body["accepted"]:
-                    self.label_counts[name] += 1
+        bodies = [
+            event.body
+            for event in events
+            if event.kind == FEEDBACK and event.sequence > self._counted
+        ]
+        for body in bodies:
+            self.costs.follow(body)
+        accepted = (body["accepted"] for body in bodies)
+        self.label_counts.update(chain.from_iterable(accepted))
         if events:
             self._counted = max(events[-1].sequence, self._counted)
 

@@ -72,7 +72,7 @@ class Shadow:
         except BadItem:
             return
         self.score.costs.add(*verdict, event.body)
-        self.score.served.follow(event)
+        self.score.served.follow(event.body)
 
 
 class Shadows:

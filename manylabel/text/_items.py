@@ -1,6 +1,7 @@
 """The items of a tagger, texts or rows of features, and the names of their labels."""
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,19 +130,22 @@ def widen(
     Raises ValueError at the first that is neither known nor given, unless it grows.
     """
     allowed = set(known or given)
-    for row, names in enumerate(rows) if allowed and not grows else ():
+    is_bound = allowed and not grows and not allowed.issuperset(chain(*rows))
+    for row, names in enumerate(rows) if is_bound else ():
         for name in names:
             if name not in allowed:
                 raise ValueError(
                     f"tags must be among the {len(allowed)} of the first call or of "
                     f"its classes. Got {name!r:.60} at row {row}."
                 )
-    new = {name for names in rows for name in names} | (set() if known else set(given))
-    return LabelSpace([*known, *sorted(new - set(known))])
+    new = set(() if known else given).union(*rows).difference(known)
+    return LabelSpace([*known, *sorted(new)])
 
 
 def _check_row(names: Any, row: int, argument: str) -> list[str]:
-    if isinstance(names, (str, bytes, Mapping)) or not isinstance(names, Iterable):
+    if not isinstance(names, list | tuple) and (
+        isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable)
+    ):
         raise TypeError(
             f"{argument} must have a list of names for each text. "
             f"Got {names!r:.40} at row {row}."

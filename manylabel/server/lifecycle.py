@@ -42,6 +42,8 @@ class Life:
         Why the service could not be started.
     give_up : callable
         Called if it could not.
+    settle : callable
+        Called when all is loaded, before the service is ready.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Life:
         self.is_stopping = False
         self.error: Exception | None = None
         self.give_up: Callable[[], None] = lambda: None
+        self.settle: Callable[[], None] = lambda: None
         self._thread = Thread(target=self._start, name="start", daemon=True)
 
     async def start(self) -> None:
@@ -90,6 +93,7 @@ class Life:
             time.sleep(LOOK)
         if not self.is_stopping:
             self._warm()
+            self.settle()
             self.is_ready = True
             if self.early is not None and not self.is_patient:
                 self.early.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from types import FrameType
 import uvicorn
 
 from manylabel.server.app import create_app
+from manylabel.server.collecting import collect_less
 from manylabel.server.connections import bounded
 from manylabel.server.lifecycle import Life
 from manylabel.server.limits import Limits
@@ -85,7 +86,9 @@ def serve(plan: Plan, listener: socket.socket, *, parent: int | None = None) -> 
     make_private(plan.folder)
     log = open_log(plan.log_url)
     life = Life(Service(plan.models, log), is_patient=plan.is_patient, early=plan.early)
+    life.settle = collect_less
     config = _configure(plan, life)
+    collect_less()
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: None)  # the server has obeyed when it is raised
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:

@@ -137,7 +137,7 @@ class Curves(NamedTuple):
     def apply(self, scores: Array, labels: Array) -> Floats:
         """Return how probable labels of such scores are."""
         out, band = np.empty(len(scores)), self.bands[labels]
-        for b in range(len(self.scores)):
+        for b in np.flatnonzero(np.bincount(band)).tolist():
             mine = band == b
             out[mine] = np.interp(scores[mine], self.scores[b], self.shares[b])
         return out

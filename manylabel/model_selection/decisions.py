@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from manylabel import _validation
 from manylabel._kernels import least_cost
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike
+from manylabel.lists import Lists
 from manylabel.losses import CostLike, CountedCost
 from manylabel.losses.resolve import as_counted_cost
 
@@ -175,6 +175,6 @@ def _heads(proba: CSR, starts: Ints, order: Ints, sizes: Ints) -> CSR:
     columns: Array = proba.indices[order[kept]]
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     ones: Any = np.ones(len(columns), np.int64)
-    sets = sp.csr_array((ones, columns, indptr), shape=proba.shape)
+    sets = Lists(indptr, columns, ones).csr(proba.shape[1])
     sets.sort_indices()
     return sets

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from manylabel import _validation, parallel
 from manylabel._typing import CSR, Array, Floats, MatrixLike, RandomState
 from manylabel.base import MultiLabelClassifier
+from manylabel.lists import Lists
 from manylabel.losses import Hamming
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection.calibration import METHODS, Curves
@@ -93,8 +94,7 @@ class ProbableClassifier(MultiLabelClassifier):
         """
         self._check_calibrated()
         chances = self._chances(scores.data, scores.indices)
-        parts = chances, scores.indices, scores.indptr
-        return sp.csr_array(parts, shape=scores.shape)
+        return Lists(scores.indptr, scores.indices, chances).csr(scores.shape[1])
 
     def _predict_proba(self, X: MatrixLike) -> Array:
         X = _validation.dense_rows(self._known_features(X), len(self.classes_))

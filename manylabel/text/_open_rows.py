@@ -3,12 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from manylabel._kernels.corrections.candidates import Rows
 from manylabel._kernels.text import vocabulary, words
 from manylabel._typing import CSR, Array, Ints, Singles
 from manylabel.data import Dataset
+from manylabel.lists import Lists
 from manylabel.text._grams import count_parts
 from manylabel.text._items import vectorize
 from manylabel.text._vectorizer import TextVectorizer
@@ -47,8 +47,7 @@ def read_items(vectorizer: Any, items: Any, unknown: float) -> Items:
     weights[is_known] = idf[known]
     starts = np.concatenate([[0], np.cumsum(is_known)])[indptr]
     values = _weigh(starts, counts[is_known], weights[is_known])
-    parts = (values, known, starts.astype(columns.dtype, copy=False))
-    X = sp.csr_array(parts, shape=(len(indptr) - 1, n_known))
+    X = Lists(starts.astype(columns.dtype, copy=False), known, values).csr(n_known)
     return Items(X, _rows(_weigh(indptr, counts, weights), columns, indptr))
 
 

@@ -1,7 +1,8 @@
 """The routes below ``/v1``: what is read from a request, and which handler answers."""
 
 import asyncio
-from typing import Annotated, Any, Literal, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from fastapi import Header, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -9,6 +10,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from manylabel.server import handlers
 from manylabel.server.errors import UnknownSequence
+from manylabel.server.gathering import Gathering
 from manylabel.server.limits import Invalid, NotJson, TookTooLong
 from manylabel.server.replica import Replica
 from manylabel.server.schemas import (
@@ -59,6 +61,17 @@ FEEDBACKS = TypeAdapter(
 )
 
 
+class Sent(Protocol):
+    """What is read of a request."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers, by names in lower case."""
+
+    async def body(self) -> bytes:
+        """Return the body once it has come."""
+
+
 class Tagging:
     """What people and programs do with a model: ask for labels, and correct them.
 
@@ -73,20 +86,24 @@ class Tagging:
     def __init__(self, service: Service, guard: Guard) -> None:
         self.service = service
         self.guard = guard
+        self._gathering = Gathering()
 
     async def predict(
         self, request: Request, model: Model, after: After = None
     ) -> Response:
         """Return the best labels of each item, by what is learnt so far."""
+        return Response(await self.tag(request, model, after), media_type=JSON)
+
+    async def tag(self, request: Sent, model: str, after: int | None) -> bytes:
+        """Return what ``predict`` answers, as JSON."""
         replica = self._replica(request, "read", model)
         asked = await read_body(request, PredictRequest)
         if after is not None:
             await self._wait(replica, after)
         if handlers.is_small(asked):
-            content = handlers.predict(replica, asked)
-        else:
-            content = await run_large(handlers.predict, replica, asked)
-        return Response(content, media_type=JSON)
+            return await self._gathering.predict(replica, asked)
+        (content,) = await run_large(handlers.predict, replica, [asked])
+        return content
 
     async def feedback(
         self, request: Request, model: Model, wait: Wait = None, key: Key = None
@@ -175,7 +192,7 @@ class Tagging:
         names = self.guard.readable(request, self.service.names())
         return Response(handlers.write_json({"models": names}), media_type=JSON)
 
-    def _replica(self, request: Request, scope: str, model: str) -> Replica:
+    def _replica(self, request: Sent, scope: str, model: str) -> Replica:
         """Return a model, if the request may have it."""
         self.guard.admit(request, scope, model)
         return self.service.replica(model)
@@ -201,7 +218,7 @@ async def acknowledge(future: Any) -> Response:
     return Response(content, 202, media_type=JSON)
 
 
-async def read_body(request: Request, schema: type[T]) -> T:
+async def read_body(request: Sent, schema: type[T]) -> T:
     """Return the body of a request, checked, straight from its bytes."""
     body = await read_bytes(request)
     if len(body) > LONG:
@@ -209,7 +226,7 @@ async def read_body(request: Request, schema: type[T]) -> T:
     return parse(schema, body)
 
 
-async def read_bytes(request: Request) -> bytes:
+async def read_bytes(request: Sent) -> bytes:
     """Return the body of a request that says that it is JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != JSON:

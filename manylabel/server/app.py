@@ -31,7 +31,7 @@ from manylabel.server.shortcut import Shortcut
 
 SHARING = 1.0  # seconds between the times at which a worker tells its counts
 MODEL = "/v1/models/{model}"
-ALWAYS = (400, 401, 403, 404, 408, 413, 415, 422, 503, 504)
+ALWAYS = (400, 401, 403, 404, 408, 413, 415, 422, 429, 503, 504)
 
 
 class Route(NamedTuple):

@@ -15,6 +15,52 @@ TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"content-length: 0\r\nconnection: close\r\n\r\n"
 )
+HEAD = b"HTTP/1.1 2"  # begins an answer that has a body, not 100 Continue
+
+
+class OneWrite:
+    """A transport that holds the head of an answer until its body comes.
+
+    uvicorn writes the two one after the other, and each write is a call of the system
+    in which another thread may take its turn.
+
+    Parameters
+    ----------
+    transport : Transport
+        That is written to.
+    loop : AbstractEventLoop
+        In whose next turn a head goes out that no body has followed.
+    """
+
+    def __init__(
+        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._transport, self._loop = transport, loop
+        self._head = b""
+
+    def write(self, data: bytes) -> None:
+        """Write, now or with what comes next."""
+        if data.startswith(HEAD) and not self._head:
+            self._head = data
+            self._loop.call_soon(self.flush)
+            return
+        if self._head:
+            data, self._head = self._head + data, b""
+        self._transport.write(data)
+
+    def flush(self) -> None:
+        """Write what is held."""
+        if self._head:
+            data, self._head = self._head, b""
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Close the connection once all is written."""
+        self.flush()
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
 
 
 class Connection(HttpToolsProtocol):
@@ -31,6 +77,7 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Expect the first head."""
         super().connection_made(transport)
+        self.transport = OneWrite(transport, self.loop)  # type: ignore[assignment]
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:

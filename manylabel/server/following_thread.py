@@ -10,6 +10,7 @@ from manylabel.exceptions import ManylabelError
 from manylabel.server.following import Following
 from manylabel.server.snapshots import Snapshots
 
+LEAST_PAUSE = 0.05  # seconds between steps, in which feedback gathers
 LONGEST_PAUSE = 1.0  # seconds after which it looks by itself
 logger = logging.getLogger(__name__)
 
@@ -17,8 +18,9 @@ logger = logging.getLogger(__name__)
 class FollowingThread:
     """Brings a model forward whenever it hears that the log has grown.
 
-    Learning takes half of the time at most, so that feedback is learnt in runs and what
-    is published is copied once for many.
+    Learning takes half of the time at most and rests after each step, so that feedback
+    is learnt in runs and what is published is copied once for many. The first feedback
+    after a rest is learnt at once.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ class FollowingThread:
                 self._following.say(f"The log cannot be followed: {error!r:.200}.")
             if not more:
                 took = time.monotonic() - start
-                self._is_stopped.wait(min(took, LONGEST_PAUSE))
+                self._is_stopped.wait(min(max(took, LEAST_PAUSE), LONGEST_PAUSE))
                 self._wake.wait(LONGEST_PAUSE)
 
     def _begin(self) -> bool:

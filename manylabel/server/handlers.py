@@ -51,17 +51,26 @@ def is_small(asked: PredictRequest) -> bool:
     )
 
 
-def predict(replica: Replica, asked: PredictRequest) -> bytes:
-    """Return the best labels of items, as JSON."""
+def predict(replica: Replica, asked: Sequence[PredictRequest]) -> list[bytes]:
+    """Return the best labels of items as JSON, for requests that wish the same."""
+    wish = asked[0]
     found = replica.predict(
-        [as_item(item) for item in asked.items],
-        k=asked.k,
-        allow=asked.allow,
-        deny=asked.deny,
-        proba=asked.proba,
-        remember=asked.remember,
+        [as_item(item) for each in asked for item in each.items],
+        k=wish.k,
+        allow=wish.allow,
+        deny=wish.deny,
+        proba=wish.proba,
+        remember=wish.remember,
     )
-    return write_predictions(replica.name, found, [item.id for item in asked.items])
+    answers, stop = [], 0
+    for each in asked:
+        start, stop = stop, stop + len(each.items)
+        part = found._replace(
+            ids=found.ids[start:stop], labels=found.labels[start:stop]
+        )
+        items = [item.id for item in each.items]
+        answers.append(write_predictions(replica.name, part, items))
+    return answers
 
 
 def write_predictions(

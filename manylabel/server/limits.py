@@ -51,6 +51,10 @@ class TookTooLong(ServiceError):
     """An answer was not ready in time."""
 
 
+class TooManyRequests(ServiceError):
+    """One client has more requests in flight than its share."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """The limits of a server; those of items and labels are in ``schemas``.
@@ -71,6 +75,8 @@ class Limits:
         In which the head must have come.
     in_flight : int, default=256
         Requests that a worker answers at a time.
+    in_flight_of_one : int, default=128
+        Of these, those of one token, or of one address where there is no token.
     streams : int, default=64
         Streams of events that a worker keeps open.
     connections : int, default=2000
@@ -89,6 +95,7 @@ class Limits:
     header_bytes: int = 1 << 16
     header_seconds: float = 10.0
     in_flight: int = 256
+    in_flight_of_one: int = 128
     streams: int = 64
     connections: int = 2000
 

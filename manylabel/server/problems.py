@@ -72,6 +72,7 @@ KINDS: dict[type[Exception], Kind] = {
     limits.BodyBrokenOff: Kind(400, "Body broken off", CLOSE),
     limits.EncodedBody: Kind(415, "Encoded body", CLOSE),
     limits.NotJson: Kind(415, "Not JSON"),
+    limits.TooManyRequests: Kind(429, "Too many requests", LATER),
     limits.TookTooLong: Kind(504, "Took too long", LATER),
     ManylabelError: Kind(422, "Not possible"),
 }

@@ -1,7 +1,7 @@
 """One model of the service: read by many threads while one follows the log."""
 
+import secrets
 import time
-import uuid
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -36,6 +36,7 @@ from manylabel.server.writer import GroupWriter
 from manylabel.text import TagExplanation
 
 PART = 1000  # items that are tagged in one go
+RANDOM = 10  # bytes of an id that are drawn at random
 AMONG = 500  # predictions among which the items to label next are
 
 
@@ -135,7 +136,7 @@ class Replica:
         wish, labels = Wish(k, allow, deny, proba), list[Tagged]()
         for start in range(0, len(items), PART):  # between them, others have a turn
             labels += now.model.tag_many(items[start : start + PART], wish)
-        ids = [uuid.uuid4().hex for _ in items]
+        ids = _draw_ids(len(items))
         if not proba:
             self._drift.add([row[0][1] for row in labels if row])
         if remember:
@@ -378,3 +379,15 @@ class Replica:
             update = Update(found.applied, self._following.costs.to_dict())
             for each in list(self._subscriptions):
                 each.put(update)
+
+
+def _draw_ids(n: int) -> list[str]:
+    """Return ids that nobody can guess, later ones greater.
+
+    So a table of them grows at its end: ids in no order would touch a page each.
+    """
+    now, drawn = time.time_ns() >> 20, secrets.token_hex(n * RANDOM)
+    return [
+        f"{now:012x}{drawn[at : at + 2 * RANDOM]}"
+        for at in range(0, len(drawn), 2 * RANDOM)
+    ]

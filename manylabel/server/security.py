@@ -12,8 +12,9 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -220,20 +221,33 @@ class Guard:
         return [model for model in models if token.allows("read", model)]
 
     def _identify(self, request: Request) -> Token:
-        kind, _, secret = request.headers.get("authorization", "").partition(" ")
-        token = self.tokens.find(secret.strip()) if kind.lower() == "bearer" else None
+        token = self._find(request.headers)
         if token is None:
             raise NotAuthenticated(
                 "The request must have a bearer token that is known."
             )
         return token
 
+    def _find(self, headers: Mapping[str, str]) -> Token | None:
+        kind, _, secret = headers.get("authorization", "").partition(" ")
+        return self.tokens.find(secret.strip()) if kind.lower() == "bearer" else None
+
+    def tell_client(
+        self, headers: Mapping[str, str], address: Sequence[object] | None
+    ) -> str:
+        """Return by what a client is told from others: its token, or its address.
+
+        A token that is not known tells nothing, else anybody could be many clients.
+        """
+        token = None if self.is_open else self._find(headers)
+        return f"token {token.name}" if token else f"{address[0] if address else ''}"
+
     def check_origin(self, headers: Mapping[str, str]) -> None:
         """Refuse what a page of another site could send to an open server."""
         if not self.is_open:
             return
         host = headers.get("host", "")
-        if not is_loopback(_hostname(f"//{host}")):
+        if not _is_own(host):
             raise ForeignHost(
                 "The server is open to this machine only: the header Host must name "
                 "localhost or a loopback address."
@@ -264,6 +278,12 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+@lru_cache(maxsize=256)
+def _is_own(host: str) -> bool:
+    """Return whether a header Host names this machine alone."""
+    return is_loopback(_hostname(f"//{host}"))
 
 
 def _hostname(url: str) -> str:

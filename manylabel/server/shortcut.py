@@ -7,10 +7,8 @@ method that the route names; all else takes the route.
 
 import re
 
-from fastapi import Request
-
-from manylabel.server.api import Tagging
-from manylabel.server.gate import App, Message, Receive, Send
+from manylabel.server.api import JSON, Tagging
+from manylabel.server.gate import DECODED, App, Message, Receive, Send
 
 PATH = re.compile(r"/v1/models/([^/]+)/predict")
 AFTER = re.compile(rb"(?:after=(\d{1,15}))?")
@@ -20,6 +18,31 @@ class Route:
     """What requests that take the shortcut are counted as."""
 
     path = "/v1/models/{model}/predict"
+
+
+class Sent:
+    """A request, as far as it is read.
+
+    Parameters
+    ----------
+    headers : dict
+        By names in lower case.
+    receive : callable
+        What receives the body, as ASGI has it.
+    """
+
+    def __init__(self, headers: dict[str, str], receive: Receive) -> None:
+        self.headers = headers
+        self._receive = receive
+
+    async def body(self) -> bytes:
+        """Return the body once it has come."""
+        parts, more = [], True
+        while more:
+            message = await self._receive()
+            parts.append(message.get("body", b""))
+            more = message.get("more_body", False)
+        return b"".join(parts)
 
 
 class Shortcut:
@@ -45,9 +68,15 @@ class Shortcut:
             if path and query:
                 scope["route"] = Route
                 after = None if query[1] is None else int(query[1])
-                answer = await self.tagging.predict(
-                    Request(scope, receive), path[1], after
-                )
-                await answer(scope, receive, send)
+                sent = Sent(scope[DECODED], receive)
+                await _answer(await self.tagging.tag(sent, path[1], after), send)
                 return
         await self.app(scope, receive, send)
+
+
+async def _answer(content: bytes, send: Send) -> None:
+    length = (b"content-length", str(len(content)).encode())
+    kind = (b"content-type", JSON.encode())
+    headers = [length, kind]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": content})

@@ -9,7 +9,7 @@ from manylabel.server.api import JSON
 from manylabel.server.handlers import write_json
 
 FORM = "application/x-www-form-urlencoded"
-STATUSES = (400, 401, 403, 404, 408, 413, 415, 422, 503, 504)  # of refusals
+STATUSES = (400, 401, 403, 404, 408, 413, 415, 422, 429, 503, 504)  # of refusals
 
 
 def answer(content: Any, status: int = 200) -> Response:

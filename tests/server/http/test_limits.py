@@ -4,6 +4,7 @@ import gzip
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 
@@ -46,6 +47,47 @@ def test_too_many_requests_are_told_when_to_come_again(models, running):
         assert answer.status_code == 503
         assert int(answer.headers["retry-after"]) >= 1
         assert client.get("/health/live").status_code == 200
+
+
+def test_a_client_with_more_than_its_share_is_told_so(models, running):
+    with running(models, limits=Limits(in_flight_of_one=0)) as client:
+        answer = client.post(f"{MENU}/predict", json=ITEMS)
+        assert (answer.status_code, answer.json()["title"]) == (
+            429,
+            "Too many requests",
+        )
+        assert int(answer.headers["retry-after"]) >= 1
+        assert client.get("/health/live").status_code == 200
+
+
+def test_a_token_that_has_its_share_leaves_others_theirs(
+    models, tokens, running, monkeypatch
+):
+    first, second = (
+        {"authorization": f"Bearer {tokens.add(name, scopes=['read'], models=[])}"}
+        for name in ("ann", "bob")
+    )
+    guess = {"authorization": "Bearer guess"}
+    begun, goes_on, card = Event(), Event(), Replica.card
+
+    def dawdle(replica):
+        begun.set()
+        goes_on.wait(20)
+        return card(replica)
+
+    monkeypatch.setattr(Replica, "card", dawdle)
+    with running(models, limits=Limits(in_flight_of_one=1)) as client:
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(client.get, MENU, headers=first)
+            assert begun.wait(20)
+            refused = client.post(f"{MENU}/predict", json=ITEMS, headers=first)
+            answered = client.post(f"{MENU}/predict", json=ITEMS, headers=second)
+            unknown = client.post(f"{MENU}/predict", json=ITEMS, headers=guess)
+            goes_on.set()
+        again = client.post(f"{MENU}/predict", json=ITEMS, headers=first)
+    found = [each.status_code for each in (refused, answered, unknown, again)]
+    assert found == [429, 200, 401, 200]
+    assert waiting.result().status_code == 200
 
 
 def test_too_many_streams_are_refused(models, running):

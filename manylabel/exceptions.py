@@ -8,6 +8,7 @@
     └── MissingExtra   (also an ImportError) an optional dependency is not installed
 
     SkippedLines       (a UserWarning)       bad lines of a file were left out
+    DoubtfulLabels     (a UserWarning)       labels of a file may be separated otherwise
 
 Wrong arguments raise plain ``ValueError`` or ``TypeError``, as in scikit-learn.
 """
@@ -80,3 +81,19 @@ class SkippedLines(UserWarning):
         message = f"{path}: skipped {count} bad lines, the first: {errors[0]}"
         super().__init__(escape_line(message))
         self.path, self.count, self.errors = path, count, errors
+
+
+class DoubtfulLabels(UserWarning):
+    """Labels of a data file may be separated by something else than was taken.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    reason : str
+        What was taken and what may be meant, as one sentence.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(escape_line(f"{path}: {reason}"))
+        self.path, self.reason = path, reason

@@ -1,6 +1,6 @@
 """A data set: features or texts, labels, and the names of both."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -34,6 +34,9 @@ class Dataset:
         One identifier per row.
     texts : sequence of str or None, default=None
         One text per row.
+    read_as : mapping or None, default=None
+        Of a file of texts, the options with which :func:`manylabel.read` reads it
+        without guessing: its format, encoding, columns and separator of labels.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class Dataset:
     label_names: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
     texts: tuple[str, ...] | None = None
+    read_as: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         Y = _validation.labels(self.Y)
@@ -101,6 +105,7 @@ class Dataset:
             self.label_names,
             _take(self.ids, chosen.tolist()),
             _take(self.texts, chosen.tolist()),
+            self.read_as,
         )
 
     def __repr__(self) -> str:

@@ -41,7 +41,7 @@ READERS: Mapping[str, type[Reader[Any]]] = {
 # Formats of texts, not of features.
 TEXTS = {name for name, kind in READERS.items() if issubclass(kind, RecordReader)}
 TABLES = {".csv": "csv", ".tsv": "tsv"}
-PARQUET_MAGIC = b"PAR1"
+PARQUET_MAGIC, ZIP_MAGIC = b"PAR1", b"PK\x03\x04"
 RELATION = re.compile(rb"^[ \t]*+@relation\b.*$", re.IGNORECASE | re.MULTILINE)
 LABELS = rb"[+-]?\d++(?:\.0*+)?(?:,[+-]?\d++(?:\.0*+)?)*+"
 ROW = re.compile(rb"[ \t]*+(?:%s)?[ \t\r]*+(?:#|qid:|\d++:|$)" % LABELS)
@@ -58,6 +58,10 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
         "xc", "svmlight", "arff", "meka", "jsonl", "parquet", "csv", "tsv" or
         "libmultilabel"; None tells it by the content, and where that could be anything
         by the suffixes ``.csv`` and ``.tsv``, perhaps before ``.gz``. See Notes.
+    encoding : str or None, default=None
+        How letters are written, as "utf-8", "utf-16", "latin-1" or "cp1252". None tells
+        UTF-16 by its byte order mark or zeros, cp1252 by accents that cannot be UTF-8
+        in the first 64 KB, and takes UTF-8 otherwise.
     label_names : sequence of str, str, path-like or None, default=None
         Names of the labels, or a file with one a line (xc, svmlight). With texts they
         fix the columns, and a label that is not among them is an error.
@@ -80,10 +84,15 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
     labels_column : str, False or None, default=None
         The column of the labels (jsonl, parquet, csv, tsv). None is ``labels``,
         ``tags`` or ``target_ind``; False reads no labels, as for texts to be tagged.
+    labels_columns : str, sequence of str or None, default=None
+        Columns that each have a 1 where a row has the label of that name, and else a 0
+        or nothing. None takes those that have nothing else in the first thousand rows,
+        if no column is named as one of labels.
     label_separator : str or None, default=None
         What separates labels that are a string; spaces around a label do not count.
-        None is a comma in csv and tsv and a blank in libmultilabel; jsonl and parquet
-        then have lists only.
+        None tells tab, ``|``, ``;`` and comma by the first thousand rows, and warns
+        ``DoubtfulLabels`` where two may be meant; a comma where none occurs. In
+        libmultilabel it is a blank.
     skip_bad_lines : bool, default=False
         Whether to leave bad lines out and warn ``SkippedLines`` with their number and
         the first few errors, in place of raising DataError at the first.
@@ -109,11 +118,13 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
     All others hold texts with labels and perhaps an ``id``, and give ``texts`` and no
     ``X``. ``jsonl`` has an object a line. ``csv`` and ``tsv`` have a header; a field
     may stand in quotes, with line ends and doubled quotes in it, and a csv whose header
-    has no comma is separated by semicolons. Their labels are names, even if they look
-    like numbers; a field that is a whole list of strings, as ``['a', 'b']``, is taken
-    as such. ``libmultilabel`` has no header and no quotes: identifier, tab, labels
-    separated by blanks, tab, text. Nothing in it tells it from another table, so it
-    must be asked for.
+    has no comma is separated by the semicolon, tab or ``|`` in it. Their labels are
+    names, even if they look like numbers; a field that is a whole list of strings, as
+    ``['a', 'b']``, is taken as such. ``libmultilabel`` has no header and no quotes:
+    identifier, tab, labels separated by blanks, tab, text. Nothing in it tells it from
+    another table, so it must be asked for. What was told of a file of texts is in
+    ``Dataset.read_as``. If every row has one label at most and some look like several,
+    ``DoubtfulLabels`` is warned.
 
     Examples
     --------
@@ -178,13 +189,13 @@ def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader[An
     longest = options.get("max_line_bytes")
     if longest is not None:
         check_scalar(longest, "max_line_bytes", Integral, min_val=BLOCK)
-    source = Source(path, longest)
+    source = Source(path, longest, options.get("encoding"))
     if not source.head.strip():
         raise DataError(source.path, "expected data, found an empty file.")
     format = options.get("format") or tell_format(source)
     _validation.choice(format, "format", READERS)
     check_options(options, format, READERS[format].OPTIONS)
-    return READERS[format](source, options)
+    return READERS[format](source, {**options, "format": format})
 
 
 def tell_format(source: Source) -> str:
@@ -192,6 +203,12 @@ def tell_format(source: Source) -> str:
     head = source.head
     if head.startswith(PARQUET_MAGIC):
         return "parquet"
+    if head.startswith(ZIP_MAGIC):
+        raise DataError(
+            source.path,
+            "expected text or Parquet, found a workbook or a zip archive: save the "
+            "table as CSV.",
+        )
     if b"\0" in head:
         raise DataError(source.path, "expected text or Parquet, found a binary file.")
     if HEADER.match(head + b"\n"):

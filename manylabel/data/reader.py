@@ -21,7 +21,7 @@ Group = TypeVar("Group")  # rows without columns, as a reader has them
 
 MAX_COLUMNS = 2**31 - 1  # columns are numbered by int32
 ALWAYS = frozenset(
-    {"format", "skip_bad_lines", "max_line_bytes"}
+    {"format", "encoding", "skip_bad_lines", "max_line_bytes"}
 )  # taken by all formats
 N_SHOWN = 5  # bad lines in a warning
 
@@ -37,6 +37,7 @@ class ReadOptions(TypedDict, total=False):
     """
 
     format: str | None
+    encoding: str | None
     label_names: Names | None
     feature_names: Names | None
     n_labels: int | None
@@ -45,6 +46,7 @@ class ReadOptions(TypedDict, total=False):
     labels_from: str | os.PathLike[str] | None
     text_columns: str | Sequence[str] | None
     labels_column: str | Literal[False] | None
+    labels_columns: str | Sequence[str] | None
     label_separator: str | None
     skip_bad_lines: bool | None
     max_line_bytes: int | None
@@ -78,7 +80,7 @@ class Reader(ABC, Generic[Group]):
     def chunks(self, n_rows: int | None = None) -> Iterator[Dataset]:
         """Yield the file in pieces of ``n_rows`` rows with the same columns, or whole.
 
-        Warns after the last if lines were skipped.
+        Warns after the last if something was odd.
         """
         if n_rows is not None and not self.settled:
             for _ in self.groups(n_rows):
@@ -86,9 +88,13 @@ class Reader(ABC, Generic[Group]):
             self.bad_lines = BadLines(self.source.path, self.bad_lines.skip)
         for group in self.groups(n_rows):
             yield self.dataset(group)
+        self.warn()
+
+    def warn(self) -> None:
+        """Warn of lines that were skipped."""
         bad = self.bad_lines
         if bad.count:
-            warnings.warn(SkippedLines(bad.path, bad.count, bad.first), stacklevel=3)
+            warnings.warn(SkippedLines(bad.path, bad.count, bad.first), stacklevel=4)
 
     def fault(self, reason: str, line: int | None = None) -> DataError:
         """Return an error about this file."""

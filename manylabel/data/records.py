@@ -1,16 +1,18 @@
 """Records with a text and its labels, whatever file they come from."""
 
-import ast
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from manylabel._typing import Array
 from manylabel.data.dataset import Dataset
+from manylabel.data.layout import Layout, tell_flag
 from manylabel.data.reader import (
+    ALWAYS,
     MAX_COLUMNS,
     Reader,
     ReadOptions,
@@ -18,12 +20,12 @@ from manylabel.data.reader import (
     read_names,
     width,
 )
+from manylabel.data.separators import doubt, tell_separator
 from manylabel.data.source import Source
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, DoubtfulLabels
 
-IDS = ("id", "uid")
-BODIES = ("content", "description", "body")
-LABELS = ("labels", "tags", "target_ind")
+N_AHEAD = 1000  # records that tell how labels are written
+MAX_AHEAD = 1 << 20  # letters of their labels
 
 
 class Records(NamedTuple):
@@ -38,16 +40,20 @@ class Records(NamedTuple):
 class RecordReader(Reader[Records]):
     """Read texts with labels, one record a row.
 
-    The first record tells which fields there are; see :class:`Layout`. Labels that are
-    strings are names, and the columns are the names in sorted order or those of
-    ``label_names``. Labels that are integers are columns counted from 0. A file has one
-    kind of labels.
+    The first record tells which fields there are; see :class:`Layout`. The first
+    thousand tell what separates labels in a string, and which fields are flags, where
+    nobody says so. Labels that are strings are names, and the columns are the names in
+    sorted order or those of ``label_names``. Labels that are integers are columns
+    counted from 0. A file has one kind of labels.
     """
 
     OPTIONS = frozenset(
-        {"label_names", "n_labels", "text_columns", "labels_column", "label_separator"}
+        {
+            *("label_names", "n_labels", "text_columns", "labels_column"),
+            *("labels_columns", "label_separator"),
+        }
     )
-    SEPARATOR: ClassVar[str | None] = None  # of labels in a string
+    SEPARATOR: ClassVar[str] = ","  # of labels in a string, where none tells
 
     def __init__(self, source: Source, options: ReadOptions) -> None:
         super().__init__(source, options)
@@ -94,12 +100,103 @@ class RecordReader(Reader[Records]):
         ones = np.ones(len(columns), np.float32)
         Y = make_csr(ones, columns, np.array(group.offsets), n_labels)
         ids = tuple(group.ids) if group.ids else None
-        return Dataset(None, Y, None, names, ids, tuple(group.texts))
+        texts = tuple(group.texts)
+        return Dataset(None, Y, None, names, ids, texts, read_as=self._read_as())
 
-    def lay_out(self, fields: Iterable[str]) -> "Layout":
-        """Choose among the fields of the file, or raise ValueError."""
-        self._layout = Layout.of(fields, self._options, self.SEPARATOR)
+    def lay_out(self, fields: Iterable[str]) -> Layout:
+        """Choose among the fields of the file, or of a record, or raise ValueError."""
+        if self._layout is None:
+            layout = Layout.of(fields, self._options, self._find_flags)
+            is_list = isinstance(fields, Mapping) and isinstance(
+                fields.get(layout.labels), list
+            )
+            if layout.labels and layout.separator is None and not is_list:
+                layout = layout.split_by(self.tell_separator(layout.labels))
+            if layout.flags and self._options.get("label_names") is None:
+                self._vocabulary = Vocabulary(layout.flags)
+            self._layout = layout
         return self._layout
+
+    def tell_separator(self, column: str) -> str | None:
+        """Return what separates labels; None where they are lists. Warn in doubt."""
+        strings = self._label_strings(column)
+        found = tell_separator(strings)
+        if found.other is not None:
+            message = (
+                f"labels in {column!r} are separated by {found.separator!r}, though "
+                f"many have {found.other!r} in them: label_separator says which."
+            )
+            warnings.warn(DoubtfulLabels(self.source.path, message), stacklevel=2)
+        return found.separator or (self.SEPARATOR if strings else None)
+
+    def ahead(self, columns: list[str]) -> Iterator[Mapping[str, Any]]:
+        """Yield the first good records, of which only some columns matter."""
+        unlabelled: ReadOptions = {**self._options, "labels_column": False}
+        for name in ("labels_columns", "label_names", "n_labels"):
+            unlabelled.pop(name, None)  # type: ignore[misc]
+        reader = type(self)(self.source, unlabelled)
+        for _, item in islice(reader.items(), N_AHEAD):
+            try:
+                record = reader.record(item)
+            except DataError:
+                raise
+            except ValueError:
+                continue  # told when it is met again
+            yield record
+
+    def warn(self) -> None:
+        """Warn of lines that were skipped, and of labels that look like several."""
+        super().warn()
+        if doubtful := self._vocabulary.doubt():
+            name, mark = doubtful
+            message = (
+                f"every row has one label at most, and {name!r:.60} looks like "
+                f"several: label_separator {mark!r} makes it so."
+            )
+            warnings.warn(DoubtfulLabels(self.source.path, message), stacklevel=4)
+
+    def _find_flags(self, columns: list[str]) -> tuple[str, ...]:
+        """Return the columns that have 0 and 1 in them, and nothing else."""
+        left, told = dict.fromkeys(columns), set[str]()
+        try:
+            for record in self.ahead(columns):
+                for name in list(left):
+                    value = record.get(name)
+                    if tell_flag(value) is None:
+                        del left[name]
+                    elif value not in ("", None):
+                        told.add(name)
+        except DataError:
+            pass  # told when it is met again
+        return tuple(name for name in left if name in told)
+
+    def _label_strings(self, column: str) -> list[str]:
+        """Return the first labels that are strings; never many letters."""
+        strings, n_letters = [], 0
+        try:
+            for record in self.ahead([column]):
+                if isinstance(labels := record.get(column), str):
+                    strings.append(labels.strip())
+                    n_letters += len(labels)
+                if n_letters > MAX_AHEAD:
+                    break
+        except DataError:
+            pass  # told when it is met again
+        return strings
+
+    def _read_as(self) -> dict[str, Any]:
+        """Return the options that read this file without a guess."""
+        layout = self._layout or Layout(None, (), None)
+        options = {
+            "format": self._options.get("format"),
+            "encoding": self.source.encoding,
+            "text_columns": layout.texts,
+            "labels_column": layout.labels or (False if not layout.flags else None),
+            "labels_columns": layout.flags or None,
+            "label_separator": layout.separator,
+        }
+        taken = ALWAYS | self.OPTIONS
+        return {name: it for name, it in options.items() if it and name in taken}
 
     def _add(self, group: Records, record: Mapping[str, Any]) -> None:
         """Append a record, or raise ValueError and leave the group as it was."""
@@ -121,6 +218,7 @@ class Vocabulary:
         self._kind: type | None = None
         self._sorted: tuple[str, ...] = ()
         self._ranks: Array = np.empty(0, np.int32)
+        self._most = 0  # labels of one row
         self.n_labels = len(names or ())
 
     def columns(self, labels: list[Any]) -> list[int]:
@@ -135,6 +233,7 @@ class Vocabulary:
             )
         columns = self._numbers(labels) if kind is int else self._named(labels)
         self._kind = kind
+        self._most = max(self._most, len(columns))
         self.n_labels = max(self.n_labels, *(column + 1 for column in columns))
         return sorted(columns)
 
@@ -153,6 +252,10 @@ class Vocabulary:
             self._ranks[places] = np.arange(len(places))
         return self._sorted, self._ranks[found]
 
+    def doubt(self) -> tuple[str, str] | None:
+        """Return a name that looks like several and why, if no row has several."""
+        return None if self._given or self._most > 1 else doubt(self._columns)
+
     def _numbers(self, labels: list[int]) -> set[int]:
         limit = MAX_COLUMNS if self._given is None else len(self._given)
         for label in labels:
@@ -170,110 +273,3 @@ class Vocabulary:
                 known = len(self._given)
                 raise ValueError(f"expected one of {known} names, found {label!r:.60}.")
         return {self._columns[label] for label in labels}
-
-
-@dataclass(frozen=True)
-class Layout:
-    r"""The fields of a record that are read.
-
-    Parameters
-    ----------
-    id : str or None
-        The field of the identifier, if there is one.
-    texts : tuple of str
-        The fields of the text, whose parts are joined by a newline.
-    labels : str or None
-        The field of the labels; None reads none.
-    separator : str or None
-        What separates labels in a string; None takes lists only.
-
-    Examples
-    --------
-    >>> layout = Layout.of(["title", "body", "tags"], {"label_separator": ","})
-    >>> record = {"title": "One", "body": "two", "tags": "a, b"}
-    >>> layout.read(record)
-    ('', 'One\ntwo', ['a', 'b'])
-    """
-
-    id: str | None
-    texts: tuple[str, ...]
-    labels: str | None
-    separator: str | None = None
-
-    @classmethod
-    def of(
-        cls,
-        fields: Iterable[str],
-        options: ReadOptions,
-        separator: str | None = None,
-    ) -> "Layout":
-        """Choose by the names of the fields and what was asked for, or ValueError.
-
-        ``separator`` is that of the format, where no other is asked for.
-        """
-        names = list(fields)
-        found = f"found {names!r:.200}."
-        by_case = {name.lower(): name for name in reversed(names)}  # the first of each
-        bodies = [name for name in BODIES if name in by_case]
-        usual = ["text"] if "text" in by_case else ["title", *bodies[:1]]
-        texts = options.get("text_columns")
-        texts = (texts,) if isinstance(texts, str) else texts
-        chosen = tuple(texts or [by_case[name] for name in usual if name in by_case])
-        if not chosen:
-            raise ValueError(
-                "expected the text in a field 'text', or 'title' and one of "
-                f"{', '.join(map(repr, BODIES))}, or text_columns, {found}"
-            )
-        labels = options.get("labels_column")
-        if labels is None:
-            labels = next((by_case[name] for name in LABELS if name in by_case), None)
-            if labels is None:
-                raise ValueError(
-                    "expected the labels in a field 'labels', 'tags' or 'target_ind', "
-                    f"or labels_column, {found}"
-                )
-        wanted = chosen if labels is False else (*chosen, labels)
-        for name in wanted:
-            if names.count(name) != 1:
-                raise ValueError(f"expected one field {name!r}, {found}")
-        ids = [name for name in IDS if name in names]
-        separator = options.get("label_separator") or separator
-        return cls(ids[0] if ids else None, chosen, labels or None, separator)
-
-    @property
-    def fields(self) -> list[str]:
-        """All the fields that are read."""
-        return [name for name in (self.id, *self.texts, self.labels) if name]
-
-    def read(self, record: Mapping[str, Any]) -> tuple[str, str, list[Any]]:
-        """Return the identifier, or an empty string, the text and the labels."""
-        identity = "" if self.id is None else record.get(self.id)
-        if isinstance(identity, bool) or not isinstance(identity, str | int):
-            raise ValueError(
-                f"expected a string in {self.id!r}, found {identity!r:.40}."
-            )
-        parts = [record.get(name) for name in self.texts]
-        for name, part in zip(self.texts, parts, strict=True):
-            if not isinstance(part, str):
-                raise ValueError(f"expected a string in {name!r}, found {part!r:.40}.")
-        labels = [] if self.labels is None else record.get(self.labels)
-        if isinstance(labels, str) and self.separator is not None:
-            labels = _split(labels, self.separator)
-        if not isinstance(labels, list):
-            hint = ", or label_separator" if isinstance(labels, str) else ""
-            raise ValueError(f"expected a list of labels{hint}, found {labels!r:.40}.")
-        return str(identity), "\n".join(part for part in parts if part), labels
-
-
-def _split(labels: str, separator: str) -> list[str]:
-    """Split a string, unless it is a list as Python or JSON prints it."""
-    if labels.startswith("[") and labels.endswith("]"):
-        # What a data frame with a column of lists becomes when it is written as CSV.
-        try:
-            values = ast.literal_eval(labels)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            values = None
-        if isinstance(values, list) and all(isinstance(v, str) for v in values):
-            return values
-    parts = labels.split() if separator == " " else labels.split(separator)
-    return [name for part in parts if (name := part.strip())]

@@ -1,5 +1,6 @@
-"""Files as bytes: gzip told by content, whole lines in blocks."""
+"""Files as bytes of UTF-8: gzip and encodings told by content, lines in blocks."""
 
+import codecs
 import gzip
 import os
 import zlib
@@ -8,12 +9,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
+from manylabel.data.encoding import (
+    BOM,
+    REMEDY,
+    UTF_8,
+    as_utf8,
+    check_encoding,
+    tell_encoding,
+)
 from manylabel.exceptions import DataError
 
 HEAD = 1 << 16
 BLOCK = 1 << 17
 GZIP_MAGIC = b"\x1f\x8b"
-BOM = b"\xef\xbb\xbf"
 # JSON takes up to 24 times as much memory as text: 200 MB for the longest line.
 MAX_LINE = 1 << 23
 
@@ -28,19 +36,26 @@ class Source:
         which could be read only once, raise DataError.
     max_line_bytes : int, default=2**23
         The longest line; a longer one raises DataError before it fills the memory.
+    encoding : str or None, default=None
+        How letters are written; None tells it by the first bytes.
 
     Attributes
     ----------
     path : Path
         The file.
+    encoding : str
+        How its letters are written; all that is read is UTF-8.
     head : bytes
-        Its first bytes, uncompressed and without a byte order mark.
+        Its first bytes, uncompressed, as UTF-8, without a byte order mark.
     gzipped : bool
         Whether the file is compressed.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], max_line_bytes: int | None = None
+        self,
+        path: str | os.PathLike[str],
+        max_line_bytes: int | None = None,
+        encoding: str | None = None,
     ) -> None:
         self.path = Path(path)
         self.max_line_bytes = MAX_LINE if max_line_bytes is None else max_line_bytes
@@ -54,25 +69,37 @@ class Source:
             )
         with self.path.open("rb") as raw:
             self.gzipped = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+        self.encoding = UTF_8 if encoding is None else check_encoding(encoding)
         with self.open() as stream:
             head = stream.read(HEAD)
+        if encoding is None and (told := tell_encoding(head)) != UTF_8:
+            self.encoding = told
+            with self.open() as stream:
+                head = stream.read(HEAD)
         self._start = len(BOM) if head.startswith(BOM) else 0
         self.head = head[self._start :]
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open for reading, uncompressed."""
+        """Open for reading, uncompressed and as UTF-8."""
         try:
-            with self.path.open("rb") as raw:
-                if self.gzipped:
-                    with gzip.GzipFile(fileobj=raw) as stream:
-                        yield cast(IO[bytes], stream)
-                else:
-                    yield raw
+            with self.path.open("rb") as raw, self._unzipped(raw) as stream:
+                # UTF-8 is checked line by line, so that bad lines can be skipped.
+                plain = codecs.lookup(self.encoding).name == UTF_8
+                yield stream if plain else as_utf8(stream, self.encoding)
+        except UnicodeError as error:
+            raise DataError(
+                self.path,
+                f"expected text in {self.encoding}, found "
+                f"{getattr(error, 'reason', error)}; {REMEDY}.",
+            ) from None
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(
                 self.path, f"expected a whole gzip file, found damage: {error}."
             ) from None
+
+    def _unzipped(self, raw: IO[bytes]) -> IO[bytes]:
+        return cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if self.gzipped else raw
 
     def blocks(self, offset: int = 0) -> Iterator[bytes]:
         """Yield the text from byte ``offset`` in blocks of whole lines.
@@ -123,5 +150,6 @@ def decode(line: bytes) -> str:
         return line.decode()
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"expected UTF-8, found byte 0x{line[error.start]:02x} at {error.start}."
+            f"expected UTF-8, found byte 0x{line[error.start]:02x} at {error.start}; "
+            f"{REMEDY}."
         ) from None

@@ -1,22 +1,25 @@
 """Files of texts with labels: JSON lines, Parquet, CSV, TSV, and plain lines."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from io import StringIO
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, ClassVar, TypeAlias
 
 from manylabel.data.dataset import Dataset
+from manylabel.data.layout import Layout
 from manylabel.data.reader import ReadOptions
-from manylabel.data.records import Layout, RecordReader
+from manylabel.data.records import N_AHEAD, RecordReader
+from manylabel.data.separators import join_labels
 from manylabel.data.source import Source, decode
 from manylabel.exceptions import DataError, MissingExtra
 
 ARROW_BUFFER = 1 << 16
 BATCH = 256  # rows of a Parquet file in memory
-SEPARATOR = ","  # of labels in one field
-DELIMITERS = (("tsv", "\t"), ("csv", ","), ("csv", ";"))
+DELIMITERS = (("tsv", "\t"), ("csv", ","), ("csv", ";"), ("csv", "|"))
+QUOTED = re.compile(rb'"[^"]*"')
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
 
 
@@ -65,6 +68,14 @@ class ParquetReader(RecordReader):
 
     def items(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the rows of each batch."""
+        return self._rows(None)
+
+    def ahead(self, columns: list[str]) -> Iterator[dict[str, Any]]:
+        """Yield some columns of the first rows."""
+        return (row for _, row in islice(self._rows(columns), N_AHEAD))
+
+    def _rows(self, columns: list[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield rows of the columns asked for, or of those that the layout has."""
         try:
             import pyarrow as pa
             from pyarrow import parquet
@@ -79,7 +90,8 @@ class ParquetReader(RecordReader):
             with parquet.ParquetFile(
                 path, buffer_size=ARROW_BUFFER, pre_buffer=False
             ) as file:
-                fields = self.lay_out(file.schema_arrow.names).fields
+                names = file.schema_arrow.names
+                fields = self.lay_out(names).fields if columns is None else columns
                 for batch in file.iter_batches(BATCH, columns=fields):
                     yield from enumerate(batch.to_pylist(), start=n_rows + 1)
                     n_rows += len(batch)
@@ -98,7 +110,6 @@ class TableReader(RecordReader):
     end in a text is read as a newline. A bad record is reported by its first line.
     """
 
-    SEPARATOR = SEPARATOR
     EXPECTED: ClassVar[str] = "a header"
 
     @cached_property
@@ -149,13 +160,14 @@ class TableReader(RecordReader):
 
 
 class CsvReader(TableReader):
-    """Read comma-separated values; semicolons if the header has no comma."""
+    """Read comma-separated values; others of ``;|`` and tab if no comma is in front."""
 
     @cached_property
     def delimiter(self) -> str:
         """What stands between two fields."""
         header = self.source.head.lstrip(b"\r\n").partition(b"\n")[0]
-        return ";" if b";" in header and b"," not in header else ","
+        names = QUOTED.sub(b"", header).decode("latin-1")
+        return next((mark for mark in ",;\t|" if mark in names), ",")
 
 
 class TsvReader(TableReader):
@@ -167,8 +179,14 @@ class TsvReader(TableReader):
 class LibMultiLabelReader(TableReader):
     """Read identifier, labels and text, without a header; a quote means nothing."""
 
-    OPTIONS = RecordReader.OPTIONS - {"text_columns", "labels_column"}
+    OPTIONS = RecordReader.OPTIONS - {
+        *("text_columns", "labels_column", "labels_columns")
+    }
     SEPARATOR = " "
+
+    def tell_separator(self, column: str) -> str:
+        """Return what the format says."""
+        return self.SEPARATOR
 
     def _header(self, lines: Lines) -> list[str]:
         names = ["id", "labels", "text"]
@@ -196,18 +214,20 @@ def jsonl_lines(dataset: Dataset) -> Iterator[str]:
     return map(json.dumps, _written(dataset, dataset.label_names))
 
 
-def csv_lines(dataset: Dataset, delimiter: str = ",") -> Iterator[str]:
+def csv_lines(
+    dataset: Dataset, separator: str | None = None, delimiter: str = ","
+) -> Iterator[str]:
     """Write texts with the names of their labels, or with their columns."""
-    names = [_label(name) for name in dataset.labels.names]
     yield delimiter.join([*([] if dataset.ids is None else ["id"]), "text", "labels"])
-    for record in _written(dataset, names):
-        fields = {**record, "labels": SEPARATOR.join(record["labels"])}.values()
+    for record in _written(dataset, dataset.labels.names):
+        labels = join_labels(record["labels"], separator or RecordReader.SEPARATOR)
+        fields = {**record, "labels": labels}.values()
         yield delimiter.join(_field(field, delimiter) for field in fields)
 
 
-def tsv_lines(dataset: Dataset) -> Iterator[str]:
+def tsv_lines(dataset: Dataset, separator: str | None = None) -> Iterator[str]:
     """Write texts with the names of their labels, tabs between the fields."""
-    return csv_lines(dataset, "\t")
+    return csv_lines(dataset, separator, "\t")
 
 
 def _written(dataset: Dataset, names: Sequence[str] | None) -> Iterator[dict[str, Any]]:
@@ -275,15 +295,6 @@ def _unquoted(
             if following is None:
                 raise ValueError("expected a closing quote, found the end of the file.")
             line = following
-
-
-def _label(name: str) -> str:
-    if SEPARATOR in name or not name or name != name.strip():
-        raise ValueError(
-            f"label_names must have no {SEPARATOR!r}, no blank at an end and not be "
-            f"empty for this format. Got {name!r}."
-        )
-    return name
 
 
 def _field(text: str, delimiter: str) -> str:

@@ -22,6 +22,10 @@ WRITERS: Mapping[str, Callable[[Dataset], Iterator[str]]] = {
     "csv": text_files.csv_lines,
     "tsv": text_files.tsv_lines,
 }
+TABLES: Mapping[str, Callable[[Dataset, str | None], Iterator[str]]] = {
+    "csv": text_files.csv_lines,
+    "tsv": text_files.tsv_lines,
+}
 SUFFIXES = {
     ".txt": "xc",
     ".svm": "svmlight",
@@ -34,7 +38,11 @@ SUFFIXES = {
 
 
 def write(
-    dataset: Dataset, path: str | os.PathLike[str], *, format: str | None = None
+    dataset: Dataset,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    label_separator: str | None = None,
 ) -> None:
     """Write a data set as text.
 
@@ -50,14 +58,17 @@ def write(
     format : {"xc", "svmlight", "meka", "jsonl", "csv", "tsv"} or None, default=None
         None chooses by the suffix before ``.gz``: ``.txt`` (xc), ``.svm`` or
         ``.svmlight``, ``.arff`` (meka), ``.jsonl``, ``.csv``, ``.tsv``.
+    label_separator : str or None, default=None
+        What stands between labels (csv, tsv); None is a comma.
 
     Notes
     -----
     Each format holds what it can: xc and svmlight the numbers without any names, meka
     the numbers and the names of columns, jsonl, csv and tsv ``ids``, ``texts`` and
-    labels. In csv and tsv labels are separated by commas, so none may have one.
-    svmlight tells no widths: read it with ``n_features`` and ``n_labels`` where the
-    last columns may be empty.
+    labels. In csv and tsv, labels with a comma, semicolon, ``|``, tab or the separator
+    in them are written as a JSON list, which is read back as one. svmlight tells no
+    widths: read it with ``n_features`` and ``n_labels`` where the last columns may be
+    empty.
 
     Examples
     --------
@@ -69,9 +80,23 @@ def write(
     1 2 2
     1 0:0.5
     """
-    writer = WRITERS[choose_format(path, format)]
+    chosen = choose_format(path, format)
+    if label_separator is not None and chosen not in TABLES:
+        raise ValueError(f"label_separator must be left out for {chosen} files.")
+    lines = format_lines(dataset, chosen, label_separator)
     with replacing_text(path) as text:
-        text.writelines(f"{line}\n" for line in writer(dataset))
+        text.writelines(f"{line}\n" for line in lines)
+
+
+def format_lines(
+    dataset: Dataset, format: str, label_separator: str | None = None
+) -> Iterator[str]:
+    """Return the lines of a data set in a format; a separator is for tables only."""
+    if format not in TABLES:
+        return WRITERS[format](dataset)
+    if label_separator == "":
+        raise ValueError("label_separator must be at least one character. Got ''.")
+    return TABLES[format](dataset, label_separator)
 
 
 def choose_format(path: str | os.PathLike[str], format: str | None) -> str:

@@ -190,11 +190,13 @@ def test_bad_text_is_refused_with_its_line(mulan, old, new, line, reason):
     assert caught.value.line == line
 
 
-def test_text_without_data_or_in_another_encoding_is_refused(mulan):
+def test_text_without_data_is_refused_and_other_encodings_are_read(mulan):
     with pytest.raises(DataError, match="expected a line '@data', found none"):
         read(mulan("@relation x\n@attribute a numeric\n"))
+    data = read(mulan(DENSE.replace("width", "größe").encode("latin-1")))
+    assert "größe" in data.feature_names
     with pytest.raises(DataError, match="line 3: expected UTF-8"):
-        read(mulan(DENSE.replace("width", "größe").encode("latin-1")))
+        read(mulan(DENSE.encode().replace(b"width", "größe".encode() + b"\xf6")))
 
 
 @pytest.mark.parametrize("option", ["-C 0", "-C 9", "-C -9"])

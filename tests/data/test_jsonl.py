@@ -137,9 +137,11 @@ def test_a_wrong_number_of_labels_is_refused(put):
         read(put(RAW), n_labels=3)
 
 
-def test_other_encodings_are_refused(put):
+def test_damaged_letters_are_refused_with_the_remedy(put):
+    good = '{"text": "é", "labels": []}\n'.encode()
     with pytest.raises(
         DataError,
-        match="line 1: expected a JSON object: expected UTF-8, found byte 0xe9",
+        match="line 2: expected a JSON object: expected UTF-8, found byte 0xe9 at 10; "
+        "encoding says which other it is",
     ):
-        read(put('{"text": "é", "labels": []}'.encode("latin-1")))
+        read(put(good + good.decode().encode("latin-1")))

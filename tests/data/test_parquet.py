@@ -76,7 +76,7 @@ def test_memory_does_not_grow_with_the_file(put, row_group_size):
     [
         ({"text": ["a"]}, "expected the labels in a field 'labels'"),
         ({"text": ["a", None], "labels": [["x"], ["x"]]}, "line 2: expected a string"),
-        ({"text": ["a"], "labels": ["x"]}, "line 1: expected a list of labels"),
+        ({"text": ["a"], "labels": [1]}, "line 1: expected a list of labels"),
     ],
 )
 def test_wrong_columns_are_refused(table, columns, reason):

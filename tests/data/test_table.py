@@ -17,6 +17,9 @@ from manylabel.exceptions import DataError, SkippedLines
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"))
 letters = st.text(st.characters(codec="utf-8", categories=["L", "N"]), min_size=1)
 rows = st.lists(st.tuples(texts, st.lists(letters, max_size=3, unique=True)))
+# Labels as people have them, with every mark that could separate others.
+names = st.text(st.sampled_from("ab ,;|\t[]\"'"), max_size=5)
+hard_rows = st.lists(st.tuples(texts, st.lists(names, max_size=3, unique=True)))
 
 
 @given(rows, st.sampled_from([("csv", ","), ("tsv", "\t")]))
@@ -35,7 +38,11 @@ def test_what_the_standard_library_writes_is_read(put, rows, kind):
     assert [text for chunk in chunks for text in chunk.texts] == list(data.texts)
 
 
-@given(rows, st.sampled_from(["set.csv", "set.tsv", "set.csv.gz", "set.tsv.gz"]))
+@pytest.mark.filterwarnings("ignore::manylabel.exceptions.DoubtfulLabels")
+@given(
+    rows | hard_rows,
+    st.sampled_from(["set.csv", "set.tsv", "set.csv.gz", "set.tsv.gz"]),
+)
 def test_tables_are_read_back(put, rows, name):
     path = put("", name)
     names = sorted({label for _, labels in rows for label in labels})
@@ -51,11 +58,7 @@ def test_tables_are_read_back(put, rows, name):
     assert_array_equal(again.Y.toarray(), data.Y.toarray())
 
 
-def test_a_label_that_could_not_be_read_back_is_not_written(put):
-    for name in ("a, b", "", " a"):
-        data = Dataset(None, [[1]], None, [name], None, ["text"])
-        with pytest.raises(ValueError, match=f"label_names must have no .*{name!r}"):
-            write(data, put("", "set.csv"))
+def test_a_table_of_features_is_not_written(put):
     with pytest.raises(ValueError, match="dataset must have texts"):
         write(Dataset([[1.0]], [[1]]), put("", "set.tsv"))
 
@@ -81,7 +84,7 @@ def test_columns_and_separators_can_be_named(put):
     data = read(path, **options, label_separator="|")
     assert data.texts == ("a\nb", "c")
     assert data.labels.decode(data.Y) == [["x", "y"], ["z"]]
-    assert read(path, **options).label_names == ("x|y", "z")
+    assert read(path, **options, label_separator=",").label_names == ("x|y", "z")
     assert read(path, text_columns="note", labels_column="kind").texts == ("b", "c")
 
 
@@ -158,11 +161,11 @@ def test_a_bad_header_is_refused_whatever_may_be_skipped(put, content, reason):
     ],
 )
 def test_bad_records_are_refused_by_their_first_line_or_skipped(put, line, reason):
-    path = put(b'text,labels\n"one\ntwo",x\n' + line + b"\n", "a.csv")
+    path = put('text,labels\n"öne\ntwo",x\n'.encode() + line + b"\n", "a.csv")
     with pytest.raises(DataError, match=reason):
         read(path)
     with pytest.warns(SkippedLines, match="skipped 1 bad lines"):
-        assert read(path, skip_bad_lines=True).texts == ("one\ntwo",)
+        assert read(path, skip_bad_lines=True).texts == ("öne\ntwo",)
 
 
 def test_good_rows_come_before_the_error_of_a_bad_one(put):

@@ -92,9 +92,9 @@ def test_names_come_from_a_sequence_or_a_file(put):
     with pytest.raises(ValueError, match="label_names must have 2 strings"):
         read(path, label_names=["a"])
     with pytest.raises(
-        DataError, match=r"names.txt: expected UTF-8, found byte 0xff at 0"
+        DataError, match=r"names.txt: expected UTF-8, found byte 0xff at 2"
     ):
-        read(path, label_names=put(b"\xff\n", "names.txt"))
+        read(path, label_names=put("é".encode() + b"\xff\n", "names.txt"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,159 @@
+"""Which fields of a record are its identifier, its text and its labels."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from manylabel.data.reader import ReadOptions
+from manylabel.data.separators import split_labels
+
+IDS = ("id", "uid")
+BODIES = ("content", "description", "body")
+LABELS = ("labels", "tags", "target_ind")
+FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
+
+
+@dataclass(frozen=True)
+class Layout:
+    r"""The fields of a record that are read.
+
+    Parameters
+    ----------
+    id : str or None
+        The field of the identifier, if there is one.
+    texts : tuple of str
+        The fields of the text, whose parts are joined by a newline.
+    labels : str or None
+        The field of the labels; None reads none.
+    separator : str or None
+        What separates labels in a string; None takes lists only.
+    flags : tuple of str
+        Fields that have a 1 where a row has the label of that name.
+
+    Examples
+    --------
+    >>> layout = Layout.of(["title", "body", "tags"], {"label_separator": ","})
+    >>> record = {"title": "One", "body": "two", "tags": "a, b"}
+    >>> layout.read(record)
+    ('', 'One\ntwo', ['a', 'b'])
+    >>> layout = Layout.of(["text", "a", "b"], {"labels_columns": ["a", "b"]})
+    >>> layout.read({"text": "two", "a": "0", "b": "1"})
+    ('', 'two', ['b'])
+    """
+
+    id: str | None
+    texts: tuple[str, ...]
+    labels: str | None
+    separator: str | None = None
+    flags: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        fields: Iterable[str],
+        options: ReadOptions,
+        find_flags: Callable[[list[str]], tuple[str, ...]] | None = None,
+    ) -> "Layout":
+        """Choose by the names of the fields and what was asked for, or ValueError.
+
+        Where no name is that of labels, ``find_flags`` says which of the other fields
+        are flags.
+        """
+        names = list(fields)
+        found = f"found {names!r:.200}."
+        by_case = {name.lower(): name for name in reversed(names)}  # the first of each
+        texts = _chosen_texts(by_case, options.get("text_columns"))
+        if not texts:
+            raise ValueError(
+                "expected the text in a field 'text', or 'title' and one of "
+                f"{', '.join(map(repr, BODIES))}, or text_columns, {found}"
+            )
+        ids = [name for name in IDS if name in names][:1]
+        labels, flags = options.get("labels_column"), options.get("labels_columns")
+        flags = (flags,) if isinstance(flags, str) else tuple(flags or ())
+        if labels and flags:
+            raise ValueError("labels_column must be left out beside labels_columns.")
+        if labels is None and not flags:
+            labels = next((by_case[name] for name in LABELS if name in by_case), None)
+            if labels is None and find_flags is not None:
+                rest = [each for each in names if each and each not in (*texts, *ids)]
+                flags = find_flags(rest)
+            if labels is None and not flags:
+                raise ValueError(
+                    "expected the labels in a field 'labels', 'tags' or 'target_ind', "
+                    "or in columns of 0 and 1, or labels_column or labels_columns, "
+                    f"{found}"
+                )
+        for name in (*texts, *([labels] if labels else ()), *flags):
+            if names.count(name) != 1:
+                raise ValueError(f"expected one field {name!r}, {found}")
+        separator = options.get("label_separator")
+        return cls(ids[0] if ids else None, texts, labels or None, separator, flags)
+
+    def split_by(self, separator: str | None) -> "Layout":
+        """Return the same fields with another separator of labels."""
+        return replace(self, separator=separator)
+
+    @property
+    def fields(self) -> list[str]:
+        """All the fields that are read."""
+        named = (self.id, *self.texts, self.labels, *self.flags)
+        return [name for name in named if name]
+
+    def read(self, record: Mapping[str, Any]) -> tuple[str, str, list[Any]]:
+        """Return the identifier, or an empty string, the text and the labels."""
+        identity = "" if self.id is None else record.get(self.id)
+        if isinstance(identity, bool) or not isinstance(identity, str | int):
+            raise ValueError(
+                f"expected a string in {self.id!r}, found {identity!r:.40}."
+            )
+        parts = [record.get(name) for name in self.texts]
+        for name, part in zip(self.texts, parts, strict=True):
+            if not isinstance(part, str):
+                raise ValueError(f"expected a string in {name!r}, found {part!r:.40}.")
+        text = "\n".join(part for part in parts if part)
+        return str(identity), text, self._labels(record)
+
+    def _labels(self, record: Mapping[str, Any]) -> list[Any]:
+        if self.flags:
+            return [name for name in self.flags if _flag(name, record.get(name))]
+        labels = [] if self.labels is None else record.get(self.labels)
+        if isinstance(labels, str) and self.separator is not None:
+            labels = split_labels(labels, self.separator)
+        if not isinstance(labels, list):
+            hint = ", or label_separator" if isinstance(labels, str) else ""
+            raise ValueError(f"expected a list of labels{hint}, found {labels!r:.40}.")
+        return labels
+
+
+def tell_flag(value: Any) -> bool | None:
+    """Return whether a value says yes or no; None if neither.
+
+    Examples
+    --------
+    >>> [tell_flag(value) for value in ("1", "0.0", "", True, "maybe")]
+    [True, False, False, True, None]
+    """
+    if isinstance(value, str):
+        return FLAGS.get(value.strip().lower().removesuffix(".0"))
+    if value is None:
+        return False
+    return bool(value) if isinstance(value, int | float) and value in (0, 1) else None
+
+
+def _flag(name: str, value: Any) -> bool:
+    said = tell_flag(value)
+    if said is None:
+        raise ValueError(f"expected 0 or 1 in {name!r}, found {value!r:.40}.")
+    return said
+
+
+def _chosen_texts(
+    by_case: Mapping[str, str], asked: str | Iterable[str] | None
+) -> tuple[str, ...]:
+    """Return the fields of the text: those asked for, else those of usual names."""
+    if asked:
+        return (asked,) if isinstance(asked, str) else tuple(asked)
+    bodies = [name for name in BODIES if name in by_case]
+    usual = ["text"] if "text" in by_case else ["title", *bodies[:1]]
+    return tuple(by_case[name] for name in usual if name in by_case)

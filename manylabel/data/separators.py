@@ -1,0 +1,97 @@
+"""Several labels in one field: what stands between them."""
+
+import ast
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+MARKS = ("\t", "|", ";", ",")  # the seldomer in a name, the earlier
+SHARE = 0.1  # of the fields with any mark, to be more than a part of a name
+
+
+class Separation(NamedTuple):
+    """A separator, and another mark that may be meant; None where there is none."""
+
+    separator: str | None
+    other: str | None
+
+
+def tell_separator(fields: Iterable[str]) -> Separation:
+    """Tell by some fields what separates labels.
+
+    Of the marks that occur often, the one is taken that is seldomer in a name: in
+    ``Smith, Ann; Doe, Joe`` a semicolon. Lists in brackets need no separator.
+
+    Examples
+    --------
+    >>> tell_separator(["acq;gold", "earn"])
+    Separation(separator=';', other=None)
+    >>> tell_separator(["Smith, Ann; Doe, Joe"])
+    Separation(separator=';', other=',')
+    """
+    plain = [field for field in fields if _listed(field) is None]
+    counts = {mark: sum(mark in field for field in plain) for mark in MARKS}
+    least = max(1, SHARE * max(counts.values()))
+    often = [mark for mark in MARKS if counts[mark] >= least]
+    return Separation(*[*often, None, None][:2])
+
+
+def split_labels(field: str, separator: str) -> list[str]:
+    """Split a field, unless it is a list as JSON or Python prints it.
+
+    Spaces around a label do not count.
+    """
+    if (values := _listed(field)) is not None:
+        return values
+    parts = field.split() if separator == " " else field.split(separator)
+    return [name for part in parts if (name := part.strip())]
+
+
+def join_labels(names: Collection[str], separator: str) -> str:
+    """Join labels so that they are read back; a list where a mark is in a name."""
+    marks = {*MARKS, separator}
+    for name in names:
+        if not name.strip() or name != name.strip() or name[0] == "[":
+            return json.dumps(list(names), ensure_ascii=False)
+        if any(mark in name for mark in marks):
+            return json.dumps(list(names), ensure_ascii=False)
+    return separator.join(names)
+
+
+def doubt(names: Collection[str]) -> tuple[str, str] | None:
+    """Return a label that looks like several, and the mark between them, if there is.
+
+    Its parts are labels too, or most of all labels have that mark.
+
+    Examples
+    --------
+    >>> doubt({"acq", "gold", "acq gold"})
+    ('acq gold', ' ')
+    >>> doubt({"Ann Smith", "Joe Doe"}) is None
+    True
+    """
+    known = set(names)
+    counts = Counter(mark for name in known for mark in MARKS if mark in name)
+    for mark in (*MARKS, " "):
+        several = [name for name in known if mark in name]
+        parts = {name: [part.strip() for part in name.split(mark)] for name in several}
+        made = [name for name in several if known.issuperset(parts[name])]
+        if made or 2 * counts[mark] > len(known):
+            return min(made or several), mark
+    return None
+
+
+def _listed(field: str) -> list[str] | None:
+    """Return the strings of a list that was printed; None if it is none."""
+    # What a data frame with a column of lists becomes when it is written as CSV.
+    if not (field.startswith("[") and field.endswith("]")):
+        return None
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            values = parse(field)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(values, list) and all(isinstance(v, str) for v in values):
+            return values
+    return None

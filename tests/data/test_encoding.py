@@ -1,0 +1,96 @@
+"""Encodings: told by content, or said, or refused with the remedy."""
+
+import codecs
+import gzip
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manylabel import iter_chunks, read
+from manylabel.data.encoding import as_utf8, tell_encoding
+from manylabel.exceptions import DataError
+
+TABLE = "text,tags\nCafé crème à la carte,boisson\nGrüße aus Köln,reise\n"
+TEXTS = ("Café crème à la carte", "Grüße aus Köln")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "told"),
+    [
+        ("utf-8", "utf-8"),
+        ("utf-8-sig", "utf-8"),
+        ("cp1252", "cp1252"),
+        ("latin-1", "cp1252"),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-16-be", "utf-16-be"),
+        ("utf-32", "utf-32"),
+    ],
+)
+def test_what_spreadsheets_write_is_told(put, encoding, told):
+    for zipped in (False, True):
+        data = read(put(TABLE.encode(encoding), "a.csv", zipped=zipped))
+        assert data.texts == TEXTS
+        assert data.read_as["encoding"] == told
+
+
+@given(
+    st.text(st.characters(codec="utf-8"), max_size=300),
+    st.sampled_from(["utf-16", "utf-16-be", "utf-32", "gb18030", "shift_jis", "utf-7"]),
+    st.integers(1, 7),
+)
+def test_pieces_of_any_size_are_the_whole_text(text, encoding, size):
+    written = text.encode(encoding, errors="ignore")
+    expected = written.decode(encoding).encode()
+    stream = as_utf8(io.BytesIO(written), encoding)
+    assert b"".join(iter(lambda: stream.read(size), b"")) == expected
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff")))
+def test_utf_8_is_never_taken_for_something_else(text):
+    assert tell_encoding(text.encode()) == "utf-8"
+
+
+def test_an_encoding_can_be_said(put):
+    path = put("text,tags\nжизни,да\n".encode("cp1251"), "a.csv")
+    data = read(path, encoding="cp1251")
+    assert (data.texts, data.label_names) == (("жизни",), ("да",))
+    with pytest.raises(
+        DataError, match=r"line 2: expected UTF-8, found byte 0xe6 at 0"
+    ):
+        read(path)
+    with pytest.raises(
+        ValueError, match=r"encoding must be one that Python knows, .*'x'"
+    ):
+        read(path, encoding="x")
+    with pytest.raises(
+        DataError, match=r"expected text in ascii, found .*; encoding sa"
+    ):
+        read(path, encoding="ascii")
+
+
+def test_a_file_of_features_may_have_any_encoding(put):
+    assert read(put("0 1:1\n".encode("utf-16"))).X.shape == (1, 1)
+    assert read(put("1 2 2\n0 1:1\n".encode("utf-16"))).X.shape == (1, 2)
+
+
+def test_letters_after_the_head_are_not_guessed(put):
+    rows = b"plain,x\n" * 20_000
+    with pytest.raises(DataError, match="line 20002: expected UTF-8, found byte 0xe9"):
+        read(put(b"text,tags\n" + rows + b"caf\xe9,x\n", "a.csv"))
+
+
+def test_chunks_of_another_encoding_are_the_whole_file(put):
+    rows = "".join(f"numéro {n},x\n" for n in range(20_000))
+    path = put(f"text,tags\n{rows}".encode("utf-16"), "a.csv")
+    texts = [text for chunk in iter_chunks(path, n_rows=999) for text in chunk.texts]
+    assert texts == [f"numéro {n}" for n in range(20_000)]
+
+
+def test_damage_to_utf_8_is_not_another_encoding():
+    assert tell_encoding("é".encode() + b" caf\xe9 ") == "utf-8"
+    assert tell_encoding(b"PAR1\0\0\xff\xe9") == "utf-8"
+    assert tell_encoding(codecs.BOM_UTF16_LE + b"\x00\xd8\x00\xd8") == "utf-8"
+    assert tell_encoding(gzip.compress(b"x", mtime=0)) == "utf-8"

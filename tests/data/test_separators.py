@@ -1,0 +1,131 @@
+"""Several labels in one field, or in columns of 0 and 1: told by the first rows."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manylabel import Dataset, iter_chunks, read, write
+from manylabel.data.separators import join_labels, split_labels, tell_separator
+from manylabel.exceptions import DataError, DoubtfulLabels
+
+names = st.text(st.sampled_from('ab ,;|\t[]"\\é'), max_size=5)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "|", "\t", ", ", " | "])
+def test_a_separator_is_told(put, mark):
+    rows = ["acq", f"acq{mark}gold", "gold", "", f"earn{mark}gold"]
+    content = "text,tags\n" + "".join(f'a,"{row}"\n' for row in rows)
+    data = read(put(content, "a.csv"))
+    assert data.label_names == ("acq", "earn", "gold")
+    assert data.read_as == {
+        "format": "csv",
+        "encoding": "utf-8",
+        "text_columns": ("text",),
+        "labels_column": "tags",
+        "label_separator": mark.strip(" "),
+    }
+    lines = "".join(json.dumps({"text": "a", "tags": row}) + "\n" for row in rows)
+    path = put(lines)
+    assert read(path).label_names == ("acq", "earn", "gold")
+    assert read(path, **read(path).read_as).read_as == read(path).read_as
+
+
+def test_lists_need_no_separator(put):
+    data = read(put('text;tags\na;"[""x;y"", ""z\\u00e9""]"\nb;[\'z\']\n', "a.csv"))
+    assert data.label_names == ("x;y", "z", "zé")
+
+
+def test_a_mark_that_is_seldom_is_part_of_a_name():
+    assert tell_separator(["a,b"] * 20 + ["c;d,e"]).separator == ","
+    assert tell_separator(["a"] * 20 + ["c;d"]).separator == ";"
+    assert tell_separator([]) == tell_separator(["a"]) == (None, None)
+
+
+def test_two_marks_are_warned_of(put):
+    path = put('text;tags\na;"Smith, Ann|Doe, Joe"\nb;"Doe, Joe"\n', "a.csv")
+    with pytest.warns(DoubtfulLabels, match=r"'tags' are separated by '\|', though"):
+        assert read(path).label_names == ("Doe, Joe", "Smith, Ann")
+    assert read(path, label_separator="|").n_labels == 2
+
+
+def test_labels_that_look_like_several_are_warned_of(put):
+    path = put("text,tags\na,acq;gold\nb,earn;gold\n", "a.csv")
+    with pytest.warns(DoubtfulLabels, match=r"'acq;gold' looks like several: label_s"):
+        read(path, label_separator="|")
+    path = put("text,tags\na,acq gold\nb,acq\nc,gold\n", "a.csv")
+    with pytest.warns(DoubtfulLabels, match=r"'acq gold' .* label_separator ' ' makes"):
+        list(iter_chunks(path, n_rows=1))
+    assert read(path, label_separator=" ").label_names == ("acq", "gold")
+    path = put("text,tags\na,big cats\nb,big dogs\n", "a.csv")
+    assert read(path).label_names == ("big cats", "big dogs")
+
+
+@given(st.lists(names, max_size=4, unique=True), st.sampled_from([",", ";", "::"]))
+def test_labels_are_joined_so_that_they_are_split_again(labels, separator):
+    field = join_labels(labels, separator)
+    assert split_labels(field, separator) == labels
+    found = tell_separator([field]).separator
+    assert found in (None, separator) or separator == "::"
+
+
+def test_labels_are_written_with_the_separator_asked_for(tmp_path):
+    data = Dataset(
+        None, [[1, 1, 0], [0, 1, 1]], None, ["a", "b", "c, d"], None, [*"xy"]
+    )
+    write(data, tmp_path / "a.csv", label_separator=";")
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert lines == ["text,labels", "x,a;b", 'y,"[""b"", ""c, d""]"']
+    assert read(tmp_path / "a.csv").label_names == data.label_names
+    with pytest.raises(ValueError, match="label_separator must be at least one char"):
+        write(data, tmp_path / "a.csv", label_separator="")
+    with pytest.raises(ValueError, match="label_separator must be left out for jsonl"):
+        write(data, tmp_path / "a.jsonl", label_separator=";")
+
+
+FLAGS = "id,text,earn,acq,none,size\n1,a,1,0,0,7\n2,b,1.0,true,0,8\n3,c,,False,0,1\n"
+
+
+def test_columns_of_0_and_1_are_labels(put):
+    path = put(FLAGS, "a.csv")
+    data = read(path)
+    assert data.label_names == ("earn", "acq", "none")
+    assert data.labels.decode(data.Y) == [["earn"], ["earn", "acq"], []]
+    assert data.read_as["labels_columns"] == ("earn", "acq", "none")
+    assert sum(chunk.Y.nnz for chunk in iter_chunks(path, n_rows=1)) == 3
+    data = read(path, labels_columns=["acq"])
+    assert data.label_names == ("acq",)
+    line = '{"text": "a", "earn": 1, "acq": false}\n'
+    assert read(put(line)).label_names == ("earn", "acq")
+
+
+def test_columns_of_0_and_1_in_parquet_are_labels(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pa.table({"text": ["a", "b"], "n": [4, 5], "x": [1, 0], "y": [True, True]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    data = read(tmp_path / "a.parquet")
+    assert data.labels.decode(data.Y) == [["x", "y"], ["y"]]
+    table = pa.table({"text": ["a", "b"], "tags": ["x;y", "y"]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet").label_names == ("x", "y")
+
+
+def test_other_values_in_columns_of_labels_are_refused(put):
+    path = put("text,x\n" + "a,1\n" * 1000 + "b,2\n", "a.csv")
+    with pytest.raises(DataError, match="line 1002: expected 0 or 1 in 'x', found '2'"):
+        read(path)
+    path = put("text,x,tags\na,1,b\n", "a.csv")
+    with pytest.raises(DataError, match="labels_column must be left out beside"):
+        read(path, labels_column="tags", labels_columns="x")
+    with pytest.raises(DataError, match="expected a header with one field 'y', found"):
+        read(path, labels_columns=["x", "y"])
+
+
+def test_columns_are_told_apart_by_other_marks(put):
+    for mark in (";", "|", "\t"):
+        path = put(f'"my, text"{mark}kind\nred wine{mark}drink\n', "a.csv")
+        data = read(path, text_columns="my, text", labels_column="kind")
+        assert (data.texts, data.label_names) == (("red wine",), ("drink",))

@@ -27,13 +27,21 @@ SAMPLES = {
     "libmultilabel": b"1\tdrink food\tred wine\n2\tfood\tbread\n",
     "lines": b"red wine\nwhite bread\n",
 }
+TABLES = (  # that have to be guessed at
+    'text;tags\ncafé;a|b\nthé;"[""a, b""]"\n',
+    "text|x|y\nbread|1|0\nwine|true|\n",
+    '{"text": "red wine", "tags": "a;b"}\n',
+)
+ENCODINGS = ("utf-8-sig", "cp1252", "utf-16", "utf-16-be", "utf-32")
 
 
 def seeds() -> list[bytes]:
     """Return inputs to begin with: a small file in each format, also gzipped."""
     plain = [bytes([FORMATS.index(name), 0]) + it for name, it in SAMPLES.items()]
     told = [bytes([0, 1]) + it for it in SAMPLES.values()]
-    return plain + told + [bytes([0, 0]) + gzip.compress(SAMPLES["xc"])]
+    csv = bytes([FORMATS.index("csv"), 0])
+    odd = [csv + each.encode(name) for each in TABLES for name in ENCODINGS]
+    return plain + told + odd + [bytes([0, 0]) + gzip.compress(SAMPLES["xc"])]
 
 
 def read_file(data: bytes) -> None:

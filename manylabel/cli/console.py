@@ -46,8 +46,11 @@ def print_table(
     title: str,
     numbers: Sequence[str] = (),
 ) -> None:
-    """Print a table for people; the columns in ``numbers`` are aligned to the right."""
-    table = Table(box=box.SIMPLE_HEAD)
+    """Print a table for people; the columns in ``numbers`` are aligned to the right.
+
+    Columns without names have no header.
+    """
+    table = Table(box=box.SIMPLE_HEAD, show_header=any(columns))
     for column in columns:
         head = Text(escape_line(column))
         table.add_column(head, justify="right" if column in numbers else "left")
@@ -55,9 +58,14 @@ def print_table(
         table.add_row(*(Text(escape_line(cell)) for cell in row))
     say(escape_line(title))
     console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = UNFOLDED
-    console.print(table)
+    if console.is_terminal:
+        console.print(table)
+        return
+    console.width = UNFOLDED
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        print(line.rstrip())
 
 
 def say(sentence: str) -> None:
@@ -72,11 +80,6 @@ def note(sentence: object) -> None:
         line = line.replace(path, name)
     with suppress(OSError):  # nobody listens, or the disk is full: the work goes on
         Console(stderr=True, highlight=False).print(Text(line), soft_wrap=True)
-
-
-def note_warning(message: object, *_: object, **__: object) -> None:
-    """Stand in for ``warnings.showwarning``: a note without a place in the code."""
-    note(f"note: {message}")
 
 
 @contextmanager

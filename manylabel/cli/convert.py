@@ -42,20 +42,38 @@ def convert(
     """Write a data file in another format, a chunk at a time.
 
     Suffixes: .txt (xc), .svm or .svmlight, .arff (meka), .jsonl, .csv, .tsv, each
-    perhaps with .gz.
+    perhaps with .gz. --label-separator is that of both files; in csv and tsv, labels
+    that have a separator in their names are written as a JSON list.
 
     Example: manylabel convert emotions-train.arff.gz emotions.txt
     """
-    from manylabel.data.writing import choose_format
-
     data = DataFile(file, reading)
-    format = choose_format(out, to)
+    format = told_format(out, to)
     # A header in front of all rows must know how many there will be.
     n_rows = data.count_rows() if format == "xc" else 0
     chunks = _peeked(data.chunks(), data, format)
     watched = track(chunks, f"Writing {format}", quiet=out == STANDARD)
     with output(out, as_file=True) as text:
-        text.writelines(f"{line}\n" for line in _lines(watched, format, n_rows))
+        lines = _lines(watched, format, n_rows, reading.label_separator)
+        text.writelines(f"{line}\n" for line in lines)
+
+
+def told_format(out: Path, to: str | None, names: str = "OUT") -> str:
+    """Return the format of a file to be written, by an option or its suffix."""
+    from manylabel._validation import choice
+    from manylabel.data.source import suffix
+    from manylabel.data.writing import SUFFIXES, WRITERS
+
+    if to is not None:
+        choice(to, "--to", WRITERS)
+        return to
+    if suffix(out) not in SUFFIXES:
+        known, way = ", ".join(SUFFIXES), ", or --to be given" * (names == "OUT")
+        raise ValueError(
+            f"{names} must end with one of {known}, perhaps with .gz{way}. Got "
+            f"{out.name!r}."
+        )
+    return SUFFIXES[suffix(out)]
 
 
 def _peeked(
@@ -72,12 +90,14 @@ def _peeked(
     return chain([first], chunks)
 
 
-def _lines(chunks: Iterable["Dataset"], format: str, n_rows: int) -> Iterator[str]:
+def _lines(
+    chunks: Iterable["Dataset"], format: str, n_rows: int, separator: str | None
+) -> Iterator[str]:
     """Yield the lines of all chunks under the one header of the first."""
-    from manylabel.data.writing import WRITERS
+    from manylabel.data.writing import format_lines
 
     for number, chunk in enumerate(chunks):
-        lines = WRITERS[format](chunk)
+        lines = format_lines(chunk, format, separator)
         if format == "xc":
             lines = islice(lines, 1, None)
             if not number:

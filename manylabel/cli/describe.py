@@ -55,7 +55,7 @@ def describe(
         print_json({"file": str(file)} | figures)
     else:
         rows = ((name.replace("_", " "), cell(v)) for name, v in figures.items())
-        print_table(["", "value"], rows, title=str(file))
+        print_table(["", ""], rows, title=str(file))
 
 
 def _show_card(model: Path, json: bool) -> None:

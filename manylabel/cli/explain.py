@@ -62,7 +62,7 @@ Tag = Annotated[
 ]
 
 
-@options.reads("label_names", "labels_column", "label_separator")
+@options.reads("label_names", "labels_column", "labels_columns", "label_separator")
 def explain(
     model: options.Model,
     file: File = None,
@@ -87,7 +87,7 @@ def explain(
     Each line is a decision: the training rows that came by, then for a tree its largest
     weights, for a row its score and the features that made it; a leaf has labels.
 
-    Example: manylabel explain debtags/ --text "a parser for XML" --tag devel::library
+    Example: manylabel explain debtags/ --text "a parser for XML"
     """
     from manylabel.evaluation.plots import check_format
     from manylabel.text import Tagger
@@ -202,7 +202,7 @@ def _tell_tree(
         (name.removeprefix("n_").replace("_", " "), cell(value))
         for name, value in figures.items()
     )
-    print_table(["", "value"], cells, title=type(model).__name__)
+    print_table(["", ""], cells, title=type(model).__name__)
     say(model.outline(depth, **names))
 
 

@@ -17,7 +17,7 @@ def show_report(report: "Report", title: str, n_resamples: int) -> None:
     """Print a table of scores and one of losses, a column for each ranking depth."""
     for losses in (False, True):
         head, *rows = report.table(losses=losses)
-        head = head if len(head) > 1 else [*head, "value"]
+        head = head if len(head) > 1 else [*head, ""]
         rows = [[*row, *[""] * (len(head) - len(row))] for row in rows]
         kind = "Losses, less is better" if losses else f"{title}: more is better"
         if rows:

@@ -132,7 +132,7 @@ def fit(
 
     It says first which learner it chose, and about how long that takes.
 
-    Example: manylabel fit train.jsonl.gz --model debtags/ --quality best --valid 0.1
+    Example: manylabel fit train.jsonl.gz --model debtags/ --valid 0.1
     """
     start, common = time.perf_counter(), {"n_jobs": jobs, "random_state": seed}
     _check_learner(learner, quality, set_, tune, calibrate)
@@ -215,7 +215,7 @@ def _megabytes(model: Path) -> float:
 
 def _print_figures(figures: dict[str, Any], title: str) -> None:
     cells = ((k, v if isinstance(v, str) else f"{v:,}") for k, v in figures.items())
-    print_table(["", "value"], cells, title=title)
+    print_table(["", ""], cells, title=title)
 
 
 def _check_learner(

@@ -13,14 +13,20 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from manylabel.cli.console import NICKNAMES, STANDARD, note
 from manylabel.cli.options import Reading
-from manylabel.exceptions import DataError, SkippedLines
+from manylabel.exceptions import DataError
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset, ReadOptions
     from manylabel.text import Tagger
 
 N_ROWS = 10_000  # rows in memory at a time
-SEPARATORS = ";|"  # of labels, as people write them
+N_SHOWN = 5  # columns that a note names
+NOT_TEXTS = (
+    "expected texts, as the model was fitted on, found rows of features; --from lines "
+    "takes each line for a text"
+)
+NOT_FEATURES = "expected rows of features"
+UTF_8 = "utf-8"
 note_once = cache(note)  # files are read more than once
 
 
@@ -53,7 +59,7 @@ class DataFile:
             return read_shards(self.path)
         data = read(self.path, **self._options())
         self.check_rows(data)
-        self._doubt_separator(data)
+        self._tell(data)
         return data
 
     def read_for(self, tagger: "Tagger") -> "Dataset":
@@ -66,14 +72,16 @@ class DataFile:
         """Yield the file in chunks; ``widths`` matter where the file has none."""
         from manylabel.data import iter_chunks
 
-        return iter_chunks(self.path, n_rows=n_rows, **self._options(**widths))
+        for chunk in iter_chunks(self.path, n_rows=n_rows, **self._options(**widths)):
+            self._tell(chunk)
+            yield chunk
 
     def chunks_for(self, tagger: "Tagger") -> Iterator["Dataset"]:
         """Yield the file in chunks of what a model reads, texts or features."""
         if tagger.reads_texts_:
             chunks = self._live() if self._is_live() else self.chunks()
         else:
-            self._doubt_numbering()
+            self._doubt_numbering(self._feature_format())
             widths = {"n_features": int(tagger.n_features_)}
             if self.labelled:
                 widths["n_labels"] = len(tagger.label_names_)
@@ -85,7 +93,7 @@ class DataFile:
     def count_rows(self) -> int:
         """Return the number of rows, by a pass over the file."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SkippedLines)  # the next pass tells
+            warnings.simplefilter("ignore", UserWarning)  # the next pass tells
             return sum(len(chunk) for chunk in self.chunks())
 
     def check_rows(self, data: "Dataset") -> None:
@@ -101,55 +109,75 @@ class DataFile:
         """Return the options that were given, and the widths where they are needed."""
         from manylabel.data.formats import READERS
 
-        given = {name: it for name, it in vars(self.reading).items() if name != "from_"}
-        options = cast("ReadOptions", {**given, "format": self._format})
-        if texts := self.reading.text_columns:
-            options["text_columns"] = texts.split(",")
+        options = cast("ReadOptions", self.reading.options())
+        options["format"] = self._format
         if self._format == "arff":
             options["labels_from"] = self.reading.label_names
             options["label_names"] = None
         # An unknown format is refused by all.
         known = READERS[self._format].OPTIONS if self._format in READERS else ()
         if not self.labelled and "labels_column" in known:
-            options["labels_column"] = False
+            options["labels_column"], options["labels_columns"] = False, None
         if "n_features" in known:
             options.update(cast("ReadOptions", widths))
         return options
 
     @cached_property
     def _format(self) -> str:
-        from manylabel.data.formats import TEXTS, tell_format
+        from manylabel.data.formats import TEXTS, has_features, tell_format
         from manylabel.data.source import Source
 
-        if self.reading.from_ or not self.textual:
-            return self.reading.from_ or tell_format(Source(self.path))
+        if self.reading.from_:
+            return self.reading.from_
+        source = Source(self.path, encoding=self.reading.encoding)
         try:
-            found = tell_format(Source(self.path))
+            found = tell_format(source)
         except DataError:
+            if not self.textual:
+                raise
             return "lines"
-        if found in TEXTS:
+        if found in TEXTS or not self.textual:
             return found
-        note_once(
-            f"note: {self.path}: looks like {found}, but is read as a text a line."
-        )
+        if has_features(source.head):
+            raise self.fault(f"{NOT_TEXTS} ({found}).")
         return "lines"
 
-    def _doubt_separator(self, data: "Dataset") -> None:
-        """Say so if labels look as if there were several in one."""
-        names = set(data.label_names or ())
-        if self.reading.label_separator or data.Y.sum(axis=1).max(initial=0) > 1:
-            return
-        for sign in SEPARATORS:
-            doubtful = [name for name in names if name.split(sign)[0] in names - {name}]
-            if doubtful:
-                note_once(
-                    f"note: {self.path}: {min(doubtful)!r} is taken for one label; "
-                    f"--label-separator '{sign}' makes it several."
-                )
+    def _tell(self, data: "Dataset") -> None:
+        """Say how the file was read, where that was not said before."""
+        given, found = self.reading.options(), data.read_as or {}
+        told = {name: it for name, it in found.items() if not given[name]}
+        parts, ways = [], []
+        if told.get("encoding", UTF_8) != UTF_8:
+            parts.append(f"letters are {told['encoding']}")
+            ways.append("--encoding")
+        if columns := told.get("labels_columns"):
+            more = f" and {len(columns) - N_SHOWN} more" * (len(columns) > N_SHOWN)
+            shown = ", ".join(map(repr, columns[:N_SHOWN]))
+            parts.append(f"labels are the columns {shown}{more}")
+            ways.append("--labels-columns")
+        if mark := told.get("label_separator"):
+            column = found["labels_column"]
+            parts.append(f"labels in {column!r} are separated by {mark!r}")
+            ways.append("--label-separator")
+        if parts:
+            note_once(
+                f"note: {self.path}: {', '.join(parts)} ({', '.join(ways)} if not)."
+            )
 
-    def _doubt_numbering(self) -> None:
+    def _feature_format(self) -> str:
+        """Return the format, and refuse lines that are no rows of features."""
+        try:
+            return self._format
+        except DataError as error:
+            _, comma, found = error.reason.rpartition(", found ")
+            if not comma:
+                raise
+            reason = f"{NOT_FEATURES}, as the model was fitted on{comma}{found}"
+            raise DataError(error.path, reason, error.line) from None
+
+    def _doubt_numbering(self, format: str) -> None:
         """Say so if a file does not tell whether features count from 0 or 1."""
-        if self.reading.zero_based is None and self._format == "svmlight":
+        if self.reading.zero_based is None and format == "svmlight":
             note_once(
                 f"note: {self.path}: features count from 0 if a 0 occurs, else from 1; "
                 "--zero-based or --one-based says which."
@@ -158,16 +186,13 @@ class DataFile:
     def check_features(self, data: "Dataset") -> None:
         """Refuse texts where features are needed."""
         if data.X is None:
-            raise self.fault("expected rows with features, found texts.")
+            raise self.fault(f"{NOT_FEATURES}, found texts.")
 
     def _check_matching(self, data: "Dataset", tagger: "Tagger") -> None:
         """Refuse rows that a model does not read, and labels that it cannot know."""
         if tagger.reads_texts_:
-            self._doubt_separator(data)
             if data.texts is None:
-                raise self.fault(
-                    "expected texts, as the model was fitted on, found features."
-                )
+                raise self.fault(f"{NOT_TEXTS}.")
         else:
             self.check_features(data)
         known = tagger.label_names_.tolist()
@@ -190,7 +215,7 @@ class DataFile:
 
     def _is_live(self) -> bool:
         """Return whether texts come as lines that are not to be waited for."""
-        if self.given != STANDARD or not self.textual:
+        if self.given != STANDARD or not self.textual or self.reading.encoding:
             return False
         stream: Any = sys.stdin.buffer
         is_json = stream.peek(1)[:1] == b"{"
@@ -201,10 +226,13 @@ class DataFile:
         import numpy as np
 
         from manylabel.data import Dataset
+        from manylabel.data.formats import has_features
         from manylabel.data.source import MAX_LINE, decode
 
         n_lines, longest = 0, self.reading.max_line_bytes or MAX_LINE
         for lines in lines_at_hand(sys.stdin.buffer, longest):
+            if not (n_lines or self.reading.from_) and has_features(b"\n".join(lines)):
+                raise DataError("standard-input", f"{NOT_TEXTS}.")
             texts = []
             for number, line in enumerate(lines, n_lines + 1):
                 try:

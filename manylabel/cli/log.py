@@ -10,6 +10,7 @@ import typer
 
 from manylabel.cli import options
 from manylabel.cli.console import STANDARD, output, print_json, say
+from manylabel.cli.help import Verb, Verbs
 
 if TYPE_CHECKING:
     from manylabel.server.log import Log
@@ -32,6 +33,8 @@ Model = Annotated[
     typer.Option(metavar="NAME", help="Only the events of this model; not to import."),
 ]
 log = typer.Typer(
+    cls=Verbs,
+    subcommand_metavar="VERB",
     help="Export, import or verify the log of a service.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -39,7 +42,7 @@ log = typer.Typer(
 )
 
 
-@log.command("export")
+@log.command("export", cls=Verb)
 def export_log(address: Address, file: Lines = STANDARD, model: Model = None) -> None:
     """Write a log as JSON lines, which import reads into a log of either kind.
 
@@ -53,7 +56,7 @@ def export_log(address: Address, file: Lines = STANDARD, model: Model = None) ->
         say(f"{file}: {n:,} events.")
 
 
-@log.command("import")
+@log.command("import", cls=Verb)
 def import_log(address: Address, file: Lines = STANDARD) -> None:
     """Append the events of an export to a log that is empty, or has the first of them.
 
@@ -68,7 +71,7 @@ def import_log(address: Address, file: Lines = STANDARD) -> None:
     say(f"{n:,} events were imported.")
 
 
-@log.command("verify")
+@log.command("verify", cls=Verb)
 def verify_log(address: Address, json: options.Json = False) -> None:
     """Check that no event of a log was changed, lost or put in.
 

@@ -1,9 +1,11 @@
 """The entry point: all verbs, and one answer to all that can go wrong."""
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, NoReturn, cast
 
 import typer
@@ -17,6 +19,7 @@ from manylabel.cli.describe import describe
 from manylabel.cli.evaluate import evaluate
 from manylabel.cli.explain import explain
 from manylabel.cli.fit import fit
+from manylabel.cli.help import Verb, Verbs
 from manylabel.cli.log import log
 from manylabel.cli.options import configurable
 from manylabel.cli.predict import predict
@@ -34,10 +37,14 @@ from manylabel.exceptions import ManylabelError
 BAD_INPUT, BROKEN_PIPE = 2, 1
 # What others import, a third of the time of a cold start.
 UNUSED = ("scipy.stats", "numpy.f2py")
+# Python's names of what options of other names say.
+PARAMETERS = {"n_jobs": "--jobs", "random_state": "--seed", "format": "--from"}
 # Typer gives the base class of its usage errors no public name.
 UsageError = cast(type[Exception], typer.BadParameter.__base__)
 
 app = typer.Typer(
+    cls=Verbs,
+    subcommand_metavar="VERB",
     epilog="Start with: manylabel demo",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -47,7 +54,7 @@ VERBS = (
     *(audit, stream, serve, shard, warmup),
 )
 for verb in VERBS:
-    app.command()(configurable(verb))
+    app.command(cls=Verb)(configurable(verb))
 app.add_typer(log, name="log")
 app.add_typer(token, name="token")
 
@@ -79,7 +86,7 @@ def _answer(arguments: list[str]) -> int:
     try:
         with warnings.catch_warnings(), console.telling_of_kernels():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = console.note_warning
+            warnings.showwarning = partial(_pass_on, arguments)
             status = app(args=arguments, prog_name="manylabel", standalone_mode=False)
         sys.stdout.flush()
         return status or 0
@@ -92,7 +99,7 @@ def _answer(arguments: list[str]) -> int:
     except OSError as error:
         return _refuse(_place(error))
     except (ManylabelError, ValueError, MemoryError) as error:
-        return _refuse(str(error) or "not enough memory")
+        return _refuse(_spelt(str(error), arguments) or "not enough memory")
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
 
@@ -125,7 +132,30 @@ def _refuse(sentence: str) -> int:
 
 def _usage(error: Any) -> str:
     command = error.ctx.command_path if error.ctx else "manylabel"
-    return f"{error.format_message().rstrip('.')}. See '{command} --help'"
+    message = error.format_message()
+    end = "" if message.endswith(("?", ".")) else "."
+    return f"{message}{end} See '{command} --help'"
+
+
+def _pass_on(arguments: list[str], message: object, *_: object, **__: object) -> None:
+    """Stand in for ``warnings.showwarning``: a note without a place in the code."""
+    console.note(f"note: {_spelt(str(message), arguments)}")
+
+
+def _spelt(sentence: str, arguments: list[str]) -> str:
+    """Name options as people type them, where a sentence names Python's parameters."""
+    group: Any = typer.main.get_command(app)
+    verb = group.commands.get(arguments[0]) if arguments else None
+    options = dict(PARAMETERS)
+    for each in verb.params if verb is not None else ():
+        if each.param_type_name == "option":
+            options[each.name] = each.opts[0]
+    for name, option in options.items():
+        # A word that is plain English, as 'cost', must begin the sentence.
+        place = r"(?<![\w./'-])" if "_" in name else r"\A"
+        after = r"(?![\w/'-]|\.\w)" if "_" in name else r"(?= must )"
+        sentence = re.sub(place + name + after, option, sentence)
+    return sentence
 
 
 def _place(error: OSError) -> str:

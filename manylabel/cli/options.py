@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
@@ -46,12 +46,21 @@ ZeroBased = Annotated[
         show_default=False,
     ),
 ]
-TextColumns = Annotated[
+Encoding = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME,NAME,...",
-        help="Columns of the text; text, or title with content, description or body, "
-        "if not given.",
+        metavar="NAME",
+        help="How letters are written: utf-8, utf-16, latin-1, cp1252, ...; told by "
+        "the content if not given.",
+    ),
+]
+TextColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--text-column",
+        metavar="NAME",
+        help="A column of the text; repeatable, or several with commas between. text, "
+        "or title with content, description or body, if not given.",
     ),
 ]
 LabelsColumn = Annotated[
@@ -61,12 +70,20 @@ LabelsColumn = Annotated[
         help="The column of the labels; labels, tags or target_ind if not given.",
     ),
 ]
+LabelsColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Columns, with commas between, that have a 1 where a row has the label of "
+        "that name; all of 0 and 1 if there is no column of labels.",
+    ),
+]
 LabelSeparator = Annotated[
     str | None,
     typer.Option(
         metavar="TEXT",
-        help="What separates labels that are a string; a comma in csv and tsv if not "
-        "given.",
+        help="What separates labels in a column; a tab, |, ; or comma, told by the "
+        "content, if not given.",
     ),
 ]
 SkipBadLines = Annotated[
@@ -99,14 +116,27 @@ Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]
 class Reading:
     """How a data file is to be read, as the options say; see ``data.ReadOptions``."""
 
+    SEVERAL: ClassVar = ("text_columns", "labels_columns")
+
     from_: From = None  # its format
+    encoding: Encoding = None
     label_names: LabelNames = None
     zero_based: ZeroBased = None
     text_columns: TextColumns = None
     labels_column: LabelsColumn = None
+    labels_columns: LabelsColumns = None
     label_separator: LabelSeparator = None
     skip_bad_lines: SkipBadLines = False
     max_line_bytes: MaxLineBytes = None
+
+    def options(self) -> dict[str, Any]:
+        """Return what ``manylabel.read`` takes, None for what was not given."""
+        given = {"format": self.from_, **vars(self)}
+        del given["from_"]
+        for name in self.SEVERAL:
+            columns = [part for each in given[name] or () for part in each.split(",")]
+            given[name] = columns or None
+        return given
 
 
 def reads(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -40,7 +40,7 @@ Deny = Annotated[
 HEADERS: dict[str, list[str]] = {"tsv": ["row\tlabel\tscore"], "jsonl": []}
 
 
-@options.reads("label_names", "labels_column", "label_separator")
+@options.reads("label_names", "labels_column", "labels_columns", "label_separator")
 def predict(
     model: options.Model,
     file: options.File = STANDARD,

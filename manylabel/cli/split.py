@@ -8,6 +8,7 @@ import typer
 
 from manylabel.cli import options
 from manylabel.cli.console import print_json, say
+from manylabel.cli.convert import told_format
 from manylabel.cli.inputs import DataFile
 
 Train = Annotated[
@@ -40,17 +41,20 @@ def split(
     Example: manylabel split items.csv train.csv test.csv --test-size 0.2
     """
     from manylabel.data import write
-    from manylabel.data.writing import choose_format
+    from manylabel.data.writing import TABLES
     from manylabel.model_selection import stratified_split
 
     for out in (train, test):
-        choose_format(out, None)
+        told_format(out, None, "TRAIN and TEST")
     if train.resolve() == test.resolve():
         raise ValueError(f"TRAIN and TEST must be two files. Got {train} twice.")
     data = DataFile(file, reading).read()
     found = stratified_split(data.Y, test_size=test_size, random_state=seed)
-    write(data[found.train], train)
-    write(data[found.test], test)
+    for out, rows in ((train, found.train), (test, found.test)):
+        separator = (
+            reading.label_separator if told_format(out, None) in TABLES else None
+        )
+        write(data[rows], out, label_separator=separator)
     figures = {
         "train": len(found.train),
         "test": len(found.test),

@@ -99,7 +99,7 @@ def stream(
 ) -> None:
     """Predict each row, charge what it costs, then learn it: honest without a test set.
 
-    Example: manylabel stream train.txt.gz --cost f1 --compare online-br --plot cost.png
+    Example: manylabel stream train.txt.gz --cost f1 --compare online-br
     """
     from manylabel.evaluation.plots import check_format, plot_runs
     from manylabel.losses import as_cost

@@ -39,11 +39,11 @@ def thresholds(
 ) -> None:
     """Choose the scores above which labels are given, and keep them with the model.
 
-    Then ``manylabel predict --sets`` prints the labels above them, and ``evaluate``
+    Then manylabel predict --sets prints the labels above them, and evaluate
     judges these sets. Rankings and scores stay as they are. A precision or recall that
     so many rows cannot promise, with 95 % confidence, is said to be so.
 
-    Example: manylabel thresholds debtags/ --data valid.jsonl --for precision=0.9
+    Example: manylabel thresholds debtags/ --data valid.csv --for recall=0.9
     """
     from manylabel.text import Tagger
 

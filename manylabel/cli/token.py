@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from manylabel.cli.console import note, print_table, say
+from manylabel.cli.help import Verb, Verbs
 
 if TYPE_CHECKING:
     from manylabel.server.security import Tokens
@@ -18,6 +19,8 @@ Models = Annotated[
 ]
 MODELS = Path("models")
 token = typer.Typer(
+    cls=Verbs,
+    subcommand_metavar="VERB",
     help="Add, remove or list the tokens of a service.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -25,7 +28,7 @@ token = typer.Typer(
 )
 
 
-@token.command("add")
+@token.command("add", cls=Verb)
 def add_token(
     name: Name,
     models: Models = MODELS,
@@ -50,7 +53,7 @@ def add_token(
     note("Keep it: only its hash is stored, so it is not shown again.")
 
 
-@token.command("remove")
+@token.command("remove", cls=Verb)
 def remove_token(name: Name, models: Models = MODELS) -> None:
     """Remove a token; a running server refuses it within seconds.
 
@@ -59,7 +62,7 @@ def remove_token(name: Name, models: Models = MODELS) -> None:
     _tokens(models).remove(name)
 
 
-@token.command("list")
+@token.command("list", cls=Verb)
 def list_tokens(models: Models = MODELS) -> None:
     """List the tokens, with what they are for.
 

@@ -46,6 +46,9 @@ RELATION = re.compile(rb"^[ \t]*+@relation\b.*$", re.IGNORECASE | re.MULTILINE)
 LABELS = rb"[+-]?\d++(?:\.0*+)?(?:,[+-]?\d++(?:\.0*+)?)*+"
 ROW = re.compile(rb"[ \t]*+(?:%s)?[ \t\r]*+(?:#|qid:|\d++:|$)" % LABELS)
 
+FEATURES = re.compile(rb"(?:%s)?(?:[ \t]*+\d++:[-+.\deE]++)++" % LABELS)
+N_TOLD = 10  # lines that tell features from texts
+
 
 def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Dataset:
     r"""Read a data file into memory.
@@ -196,6 +199,21 @@ def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader[An
     _validation.choice(format, "format", READERS)
     check_options(options, format, READERS[format].OPTIONS)
     return READERS[format](source, {**options, "format": format})
+
+
+def has_features(head: bytes) -> bool:
+    r"""Return whether the first lines of a file are rows of features, and no texts.
+
+    Examples
+    --------
+    >>> has_features(b"1,2 3:0.5 7:1\n4 1:2\n"), has_features(b"1 2 3\nof a song\n")
+    (True, False)
+    """
+    if RELATION.search(head):
+        return True
+    lines = [line.strip() for line in head.split(b"\n")[:N_TOLD]]
+    rows = lines[1:] if HEADER.match(head + b"\n") else lines
+    return any(rows) and all(FEATURES.fullmatch(row) for row in rows if row)
 
 
 def tell_format(source: Source) -> str:

@@ -131,6 +131,8 @@ def load(path: str | Path, kind: Any = object, *, mmap: bool = False) -> Any:
     manylabel.exceptions.ArchiveError: no-such-folder: there is no such model folder.
     """
     folder = Path(path)
+    if folder.is_file():
+        raise ArchiveError(folder, "expected a model's folder, found a file.")
     if not folder.is_dir():
         raise ArchiveError(folder, "there is no such model folder.")
     found = _load(folder, mmap)
@@ -185,6 +187,9 @@ def replace(
 def read(folder: Path, *, mmap: bool) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return a folder's manifest and arrays, checked, or raise ArchiveError."""
     path = folder / MANIFEST
+    if not os.path.lexists(path):
+        reason = f"this is no model's folder: there is no {MANIFEST} in it."
+        raise ArchiveError(folder, reason)
     while True:
         text = _read_bytes(path)
         manifest = _parsed(path, text)

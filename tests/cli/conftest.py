@@ -47,7 +47,9 @@ def standard_input(monkeypatch):
     """Put bytes where the command line finds its standard input."""
 
     def give(content):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        monkeypatch.setattr(
+            "sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)))
+        )
 
     return give
 

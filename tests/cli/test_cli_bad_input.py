@@ -83,7 +83,9 @@ def test_a_bad_line_late_in_a_stream_leaves_no_half_file(cli, model, tmp_path):
 def test_a_missing_file_and_a_folder_are_refused(cli, tmp_path):
     outcome = cli("describe", tmp_path / "nosuch")
     assert refuses(outcome, "nosuch: no such file or directory.")
-    assert refuses(cli("describe", tmp_path), "manifest.json: this file is missing.")
+    assert refuses(
+        cli("describe", tmp_path), "no model's folder: there is no manifest.json"
+    )
     outcome = cli("convert", tmp_path, tmp_path / "out.txt")
     assert refuses(outcome, "expected a file, found a folder.")
 
@@ -145,7 +147,7 @@ def test_a_file_with_other_columns_is_refused(cli, model, tmp_path):
 def test_texts_are_refused_where_features_are_needed(cli, model, files):
     texts = files / "texts.jsonl"
     for arguments in (("predict", model, texts), ("evaluate", model, "--data", texts)):
-        assert refuses(cli(*arguments), "expected rows with features, found texts")
+        assert refuses(cli(*arguments), "expected rows of features, found texts")
 
 
 def test_a_file_without_rows_is_refused_where_rows_are_needed(cli, model, tmp_path):

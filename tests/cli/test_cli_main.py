@@ -33,10 +33,10 @@ def test_help_has_an_example(cli, verb):
 @pytest.mark.parametrize(
     ("verb", "options"),
     [
-        ("fit", ("--seed", "--jobs", "--text-columns", "--labels-column")),
-        ("predict", ("--jobs", "--text-columns", "--skip-bad-lines")),
+        ("fit", ("--seed", "--jobs", "--text-column", "--labels-column")),
+        ("predict", ("--jobs", "--text-column", "--skip-bad-lines")),
         ("evaluate", ("--seed", "--jobs", "--label-separator", "--label-names")),
-        ("audit", ("--seed", "--jobs", "--text-columns", "--label-names")),
+        ("audit", ("--seed", "--jobs", "--text-column", "--label-names")),
         ("stream", ("--seed", "--jobs")),
         ("demo", ("--seed",)),
     ],
@@ -183,7 +183,7 @@ def test_a_full_disk_is_one_sentence(process, model, files):
     ("words", "found"),
     [
         ("manylabel ev", ["evaluate"]),
-        ("manylabel fit --labels-c", ["--labels-column"]),
+        ("manylabel fit --labels-c", ["--labels-column", "--labels-columns"]),
         ("manylabel fit --learner pl", ["plst"]),
     ],
 )

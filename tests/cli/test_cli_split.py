@@ -44,11 +44,11 @@ def test_it_says_how_well_labels_are_spread(cli, items, tmp_path):
 def test_what_cannot_be_written_is_refused_before_anything_is(cli, items, tmp_path):
     done = cli("split", items, tmp_path / "a.csv", tmp_path / "b.parquet")
     assert done.status == 2
-    assert "path must end with one of" in done.err
+    assert "TRAIN and TEST must end with one of" in done.err
     same = cli("split", items, tmp_path / "a.csv", tmp_path / "a.csv")
     assert (same.status, "must be two files" in same.err) == (2, True)
     none = cli(
         "split", items, tmp_path / "a.csv", tmp_path / "b.csv", "--test-size", "0"
     )
-    assert (none.status, "test_size" in none.err) == (2, True)
+    assert (none.status, "--test-size" in none.err) == (2, True)
     assert not (tmp_path / "a.csv").exists()

@@ -15,7 +15,7 @@ def book(tmp_path):
     return path
 
 
-READING = ("--text-columns", "subject,body", "--label-separator", "|")
+READING = ("--text-column", "subject", "--text-column", "body", "--label-separator=|")
 
 
 @pytest.mark.slow
@@ -48,7 +48,11 @@ def test_chunks_have_one_header(cli, tmp_path, monkeypatch):
 def test_a_table_comes_from_standard_input(process):
     content = b"title;body;tags\nA;b;x\n"
     outcome = process("describe", "-", "--json", input=content)
-    assert (outcome.status, outcome.err) == (0, "")
+    assert (outcome.status, outcome.err) == (
+        0,
+        "note: standard-input: labels in 'tags' are separated by ',' "
+        "(--label-separator if not).\n",
+    )
     assert json.loads(outcome.out)["rows"] == 1
     outcome = process("describe", "-", "--from", "libmultilabel", input=b"1\tx y\tA b")
     assert outcome.status == 0
@@ -80,11 +84,11 @@ def test_a_bad_table_is_one_sentence(cli, tmp_path, content, arguments, reason):
 
 def test_bad_lines_are_skipped_and_counted(cli, tmp_path):
     path = tmp_path / "bad.csv"
-    path.write_bytes(b"text,labels\na,x\nb\ncaf\xe9,x\nc,y\n")
+    path.write_bytes("text,labels\né,x\nb\n".encode() + b"caf\xe9,x\nc,y\n")
     outcome = cli("convert", path, "-", "--to", "csv", "--skip-bad-lines")
-    assert (outcome.status, outcome.out) == (0, "text,labels\na,x\nc,y\n")
+    assert (outcome.status, outcome.out) == (0, "text,labels\né,x\nc,y\n")
     assert "skipped 2 bad lines" in outcome.err
-    assert outcome.err.count("\n") == 1
+    assert outcome.err.count("\n") == 2
 
 
 @pytest.mark.slow
@@ -94,6 +98,28 @@ def test_a_reader_that_had_enough_is_no_error(started, tmp_path):
     running = started("convert", path, "-", "--to", "tsv")
     assert running.stdout.readline() == b"text\tlabels\n"
     running.stdout.close()
-    assert running.stderr.read() == b""
+    assert b"error" not in running.stderr.read()
     assert running.wait() == 1
     running.stderr.close()
+
+
+def test_odd_tables_are_read_and_what_was_taken_is_said(cli, tmp_path):
+    path, out = tmp_path / "odd.csv", tmp_path / "out.csv"
+    path.write_bytes("text;tags\nCafé crème;a, b|c\nThé;c\n".encode("cp1252"))
+    done = cli("convert", path, out)
+    assert done.status == 0
+    assert (
+        "odd.csv: letters are cp1252, labels in 'tags' are separated by '|' "
+        "(--encoding, --label-separator if not)." in done.err
+    )
+    assert "though many have ',' in them: --label-separator says which." in done.err
+    assert out.read_text() == 'text,labels\nCafé crème,"[""a, b"", ""c""]"\nThé,c\n'
+    path.write_text("text;a;b\nx;1;0\ny;1;1\n")
+    done = cli("convert", path, out, "--label-separator", ";")
+    assert (done.status, out.read_text()) == (0, "text,labels\nx,a\ny,a;b\n")
+    assert "labels are the columns 'a', 'b' (--labels-columns if not)." in done.err
+    done = cli("convert", path, out, "--labels-columns", "a")
+    assert (done.err, out.read_text()) == ("", "text,labels\nx,a\ny,a\n")
+    outs = (tmp_path / "1.csv", tmp_path / "2.jsonl")
+    done = cli("split", path, *outs, "--label-separator=;", "--test-size=0.5")
+    assert done.status == 0, done.err

@@ -158,7 +158,7 @@ def test_words_need_a_model_of_texts(cli, model):
 def test_features_are_refused_by_a_tagger(cli, folder, files):
     done = cli("evaluate", folder / "tagger", "--data", files / "test.txt")
     assert done.status == 2
-    assert "expected texts, as the model was fitted on, found features." in done.err
+    assert "expected texts, as the model was fitted on, found rows of" in done.err
 
 
 def test_a_tree_of_texts_names_its_words(cli, folder, tmp_path):
@@ -217,15 +217,18 @@ def table(tmp_path_factory, folder):
     return path
 
 
-def test_a_separator_that_was_forgotten_is_noted_once(cli, table, tmp_path):
+def test_a_separator_that_was_told_is_noted_once(cli, table, tmp_path):
     model = ("--model", tmp_path / "model")
     done = cli("fit", table, *model)
-    hint = "'drink;food' is taken for one label; --label-separator ';' makes it several"
+    hint = "labels in 'tags' are separated by ';' (--label-separator if not)"
     assert (done.status, done.err.count(hint)) == (0, 1)
     other = tmp_path / "other.csv"
     other.write_text(table.read_text())
     done = cli("evaluate", tmp_path / "model", "--data", other)
     assert (done.status, done.err.count(hint)) == (0, 1)
+    assert cli("describe", tmp_path / "model", "--json").out.count('"food"') >= 1
+    done = cli("fit", table, *model, "--label-separator", "|")
+    assert "'drink;food' looks like several: --label-separator ';' mak" in done.err
     done = cli("fit", table, *model, "--label-separator", ";")
     assert "label-separator" not in done.err
     done = cli("evaluate", tmp_path / "model", "--data", table, "--label-separator=;")
@@ -238,7 +241,7 @@ def test_labels_are_not_doubted_without_reason(cli, tmp_path, names):
     path.write_text("\n".join(["text,labels", *[f"wine beer,{names}"] * 20]))
     done = cli("fit", path, "--model", tmp_path / "model")
     assert done.status == 0, done.err
-    assert "--label-separator" not in done.err
+    assert "looks like several" not in done.err
 
 
 @pytest.mark.parametrize(
@@ -294,10 +297,16 @@ def test_texts_without_words_and_long_texts_get_an_answer(process, folder):
     assert rows[2][1] == "drink"
 
 
-def test_features_in_place_of_texts_are_noted(cli, folder, files):
-    done = cli("predict", folder / "tagger", files / "test.svm", "-k", "1")
-    assert done.status == 0
-    assert "looks like svmlight, but is read as a text a line." in done.err
+def test_features_in_place_of_texts_are_refused(cli, folder, files, standard_input):
+    for name, format in {"svm": "svmlight", "txt": "xc", "arff": "meka"}.items():
+        done = cli("predict", folder / "tagger", files / f"test.{name}", "-k", "1")
+        assert (done.status, done.out) == (2, "")
+        assert "expected texts, as the model was fitted on, found rows" in done.err
+        assert f"({format})." in done.err
+    standard_input((files / "test.svm").read_bytes())
+    done = cli("predict", folder / "tagger")
+    assert (done.status, done.out) == (2, "")
+    assert "--from lines takes each line for a text." in done.err
     done = cli("predict", folder / "tagger", files / "test.svm", "--from", "lines")
     assert (done.status, done.err) == (0, "")
 
@@ -306,10 +315,13 @@ def test_features_in_place_of_texts_are_noted(cli, folder, files):
 def test_texts_are_refused_by_a_model_of_features(process, model, table):
     done = process("predict", model, table)
     assert (done.status, done.out) == (2, "")
-    assert "expected rows with features, found texts." in done.err
+    assert "expected rows of features, found texts." in done.err
     done = process("predict", model, input=b"a bottle of wine\n")
     assert (done.status, done.out) == (2, "")
-    assert done.err.startswith("error: standard-input, line 1: expected one of xc,")
+    assert done.err.startswith(
+        "error: standard-input, line 1: expected rows of features, as the model was "
+        "fitted on, found 'a bottle of wine'."
+    )
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def test_convert_writes_texts_to_standard_output(cli, files):
     [
         ("train.txt", "out.jsonl", "expected texts, which jsonl needs, found none."),
         ("texts.jsonl", "out.txt", "expected features, which xc needs, found none."),
-        ("train.txt", "out.foo", "path must end with one of .txt"),
+        ("train.txt", "out.foo", "OUT must end with one of .txt"),
     ],
 )
 def test_convert_refuses_what_the_format_cannot_hold(
@@ -141,7 +141,7 @@ def test_formats_can_be_forced(cli, files, tmp_path):
     assert forced.status == 0
     assert out.read_text().startswith("300 ")
     outcome = cli("describe", files / "train.txt", "--from", "foo")
-    assert (outcome.status, "format must be one of" in outcome.err) == (2, True)
+    assert (outcome.status, "--from must be one of" in outcome.err) == (2, True)
 
 
 @pytest.mark.slow

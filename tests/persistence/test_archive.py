@@ -205,7 +205,9 @@ def link(path):
 
 DAMAGE = {
     "there is no such model folder": lambda path: shutil.rmtree(path),
-    r"manifest.json: this file is missing": lambda p: (p / "manifest.json").unlink(),
+    r"no model's folder: there is no manifest.json": lambda p: (
+        p / "manifest.json"
+    ).unlink(),
     r"safetensors: this file is missing": lambda p: arrays_file(p).unlink(),
     "this is not JSON": lambda p: (p / "manifest.json").write_text("{"),
     "this is not the manifest": lambda p: (p / "manifest.json").write_text("[]"),

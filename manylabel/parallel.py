@@ -52,7 +52,8 @@ _stage: ContextVar[Stage | None] = ContextVar("stage", default=None)
 
 
 PROCESSES = ("LokyBackend", "MultiprocessingBackend")
-LOCAL = ("SequentialBackend", "ThreadingBackend", *PROCESSES)
+THREADS = ("SequentialBackend", "ThreadingBackend")
+LOCAL = (*THREADS, *PROCESSES)
 SCATTERED = 1 << 20  # bytes; dask's backend scatters what is larger than 1 kB
 LINE = 64  # bytes: arrays in a file start at multiples, as kernels expect them
 
@@ -151,6 +152,12 @@ def run(
         return _run_calls(calls, total, n_jobs, backend.supports_return_generator)
     with shared.filed():
         return _run_calls(calls, total, n_jobs, backend.supports_return_generator)
+
+
+def leaves_process() -> bool:
+    """Return whether joblib's backend runs tasks elsewhere, not on threads of here."""
+    backend, _ = get_active_backend(prefer="threads")
+    return type(backend).__name__ not in THREADS
 
 
 def _call(common: Common, *task: Any) -> Any:

@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from manylabel import _validation, parallel
 from manylabel._typing import CSR, RandomState
+from manylabel.base import set_jobs
 from manylabel.losses.ranked import Ranked
 from manylabel.metrics import as_metric
 from manylabel.model_selection.holdout import FEWEST, hold_out
@@ -144,6 +145,8 @@ def search(
 
     ``watch`` is called with each setting that was tried and its value.
     A single setting, as of a blend, which weighs its learners itself, is not tried.
+    Where joblib's backend has other processes or machines, each gets whole settings,
+    to be tried with one thread; else one comes after another, with the learner's.
 
     Examples
     --------
@@ -153,14 +156,26 @@ def search(
     ['C']
     """
     tried = settings(learner, metric, fixed=fixed)
-    values = []
-    for number, setting in enumerate(tried if len(tried) > 1 else (), 1):
-        one = clone(learner).set_params(**setting)
-        with parallel.stage(f"setting {number} of {len(tried)}", 1 / len(tried)):
-            values.append(value(one, X, Y, metric, random_state=random_state))
+    if len(tried) == 1:
+        return tried[0]
+    common, values = (X, Y, metric, random_state), []
+    learners = [clone(learner).set_params(**setting) for setting in tried]
+    if spread := parallel.leaves_process():
+        for one in learners:
+            set_jobs(one, 1)
+        tasks = [(one,) for one in learners]
+        values = parallel.run(_value, tasks, None, common=common)
+    for number, (setting, one) in enumerate(zip(tried, learners, strict=True), 1):
+        if not spread:
+            with parallel.stage(f"setting {number} of {len(tried)}", 1 / len(tried)):
+                values.append(_value(*common, one))
         if watch is not None:
-            watch(setting, values[-1])
-    return tried[values.index(max(values))] if values else tried[0]
+            watch(setting, values[number - 1])
+    return tried[values.index(max(values))]
+
+
+def _value(X: CSR, Y: CSR, metric: str, seed: RandomState, learner: Any) -> float:
+    return value(learner, X, Y, metric, random_state=seed)
 
 
 def _of_parameters(parameters: dict[str, Any], metric: str) -> dict[str, Any]:

@@ -1,12 +1,16 @@
 """Settings to try, and what they are worth on rows held out."""
 
+from threading import get_ident
+
+import joblib
 import numpy as np
 import pytest
+from joblib.parallel import ThreadingBackend
 
 import manylabel as ml
 from manylabel.learners import LEARNERS
 from manylabel.model_selection.holdout import hold_out
-from manylabel.model_selection.search import GRIDS, settings, value
+from manylabel.model_selection.search import GRIDS, search, settings, value
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +70,36 @@ def test_what_cannot_be_tuned_is_refused(corpus):
         settings(ml.OneVsRest(), "P@1", fixed=["C"])
     with pytest.raises(ValueError, match=r"at least 20 rows .*Got 19"):
         value(ml.OneVsRest(), corpus.X[:19], corpus.Y[:19], "P@1")
+
+
+class ElsewhereBackend(ThreadingBackend):
+    """Stands for a cluster."""
+
+
+joblib.register_parallel_backend("elsewhere", ElsewhereBackend)
+
+
+def test_a_cluster_tries_whole_settings_with_one_thread_each(corpus, monkeypatch):
+    tried, seen, fit = [], [], ml.OneVsRest.fit
+
+    def note(self, *given):
+        tried.append((self.n_jobs, get_ident()))
+        return fit(self, *given)
+
+    monkeypatch.setattr(ml.OneVsRest, "fit", note)
+    with joblib.parallel_config(backend="elsewhere", n_jobs=2):
+        there = search(
+            ml.OneVsRest(n_jobs=2),
+            *(corpus.X, corpus.Y, "P@1"),
+            watch=lambda *each: seen.append(each),
+        )
+    assert {n_jobs for n_jobs, _ in tried} == {1}
+    assert get_ident() not in dict(tried).values()
+    expected = []
+    here = search(
+        ml.OneVsRest(n_jobs=2),
+        *(corpus.X, corpus.Y, "P@1"),
+        watch=lambda *each: expected.append(each),
+    )
+    assert (there, seen) == (here, expected)
+    assert tried[-1] == (2, get_ident())

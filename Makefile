@@ -29,6 +29,10 @@ dev: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	touch $@
 
+.venv/installed-recipes: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[recipes]'
+	touch $@
+
 .venv/installed-serve: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable '.[serve]'
 	touch $@
@@ -50,6 +54,7 @@ test: dev
 	touch $@
 
 test-slow: dev .venv/installed-docs .venv/installed-fuzz .venv/installed-cluster
+test-slow: dev .venv/installed-docs .venv/installed-fuzz .venv/installed-recipes
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check-slow
 
 docs: .venv/installed-docs

@@ -64,6 +64,7 @@ from .online import OnlineBinaryRelevance as OnlineBinaryRelevance
 from .online import OnlineCompressedSensing as OnlineCompressedSensing
 from .online import OnlineLabelTree as OnlineLabelTree
 from .online import OnlineRandomProjection as OnlineRandomProjection
+from .parallel import watched as watched
 from .persistence import load as load
 from .propensity import Propensity as Propensity
 from .river import from_river as from_river

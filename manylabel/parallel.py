@@ -210,6 +210,11 @@ def with_one_blas_thread(function: F) -> F:
 def watched(report: Report) -> Iterator[None]:
     """Call ``report`` with the stage and the share that is done, as tasks finish.
 
+    Parameters
+    ----------
+    report : callable
+        Is called with the name of the stage, and the share of all that is done.
+
     Examples
     --------
     >>> with watched(print):

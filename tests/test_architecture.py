@@ -40,7 +40,7 @@ LAYERS = [  # lowest first; names on one line are siblings and do not import eac
     {"online", "trees", "label_tree", "budget", "baselines"},
     {"blend", "evaluation", "river", "testing"},
     {"text"},
-    {"auditing"},
+    {"auditing", "mlflow"},
     {"distributed"},
     {"client", "server"},
     {"cli"},

@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import warnings
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -31,6 +32,7 @@ CLUSTERS = {  # pages whose examples start a cluster
     "how-to/cluster-spark.md": "pyspark",
 }
 SERVED = {"how-to/serve.md"}  # pages whose examples ask a server
+NEEDED = {"how-to/libraries.md": ("pandas", "polars", "mlflow", "tqdm")}  # not by us
 ADDRESS = "127.0.0.1:8000"
 NOT_RUN = {
     "console": "typed in a clone or another environment: make and pip",
@@ -48,6 +50,7 @@ def _ways_to_run():
         kinds = re.findall(r"^```(python|sh)$", _text(page), re.M)
         if kinds:
             is_slow = "sh" in kinds or page in CLUSTERS
+            is_slow = "sh" in kinds or page in NEEDED
             marks = [pytest.mark.slow] if is_slow else []
             yield pytest.param(page, marks=marks)
 
@@ -71,6 +74,9 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no sh")
 @pytest.mark.parametrize("page", list(_ways_to_run()))
 def test_what_a_page_runs_prints_what_it_says(page, folder, capsys):
+    for library in NEEDED.get(page, ()):
+        warnings.simplefilter("ignore")  # theirs
+        pytest.importorskip(library)
     names, text = {}, _text(page)
     if page in CLUSTERS:
         pytest.importorskip(CLUSTERS[page])

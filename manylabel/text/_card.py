@@ -1,5 +1,7 @@
 """A model card: what a model is, in figures and words."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -51,6 +53,42 @@ class Card(Mapping[str, Any]):
         return "\n".join(f"{name:{WIDTH}} {words}" for name, words in lines)
 
     __repr__ = __str__
+
+    def to_markdown(self, **metadata: Any) -> str:
+        """Return the card as Markdown with front matter, as model hubs read it.
+
+        Parameters
+        ----------
+        **metadata : str, number or list of str
+            More of the front matter, such as ``license="mit"`` and ``language="en"``.
+
+        Returns
+        -------
+        str
+            The README.md of a model folder.
+        """
+        front = {
+            "library_name": "manylabel",
+            "pipeline_tag": "text-classification",
+            "tags": ["multi-label"],
+            **metadata,
+        }
+        head = (f"{name}: {json.dumps(value)}" for name, value in front.items())
+        rows = (f"| {_cell(name)} | {_cell(it)} |" for name, it in self.words().items())
+        lines = [
+            "---",
+            *head,
+            "---",
+            "",
+            "# Model card",
+            "",
+            "| | |",
+            "|---|---|",
+            *rows,
+        ]
+        load = 'tagger = manylabel.Tagger.load("folder")'
+        lines += ["", "```python", "import manylabel", "", load, "```", ""]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Return the facts as a table, for notebooks."""
@@ -116,6 +154,11 @@ def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
         name: value if isinstance(value, simple) else " ".join(repr(value).split())
         for name, value in parameters.items()
     }
+
+
+def _cell(words: str) -> str:
+    """Return words that are neither markup nor the end of a cell."""
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|])", r"\\\1", words)
 
 
 def _words(value: Any) -> str:

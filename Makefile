@@ -53,8 +53,8 @@ test: dev
 	done
 	touch $@
 
-test-slow: dev .venv/installed-docs .venv/installed-fuzz .venv/installed-cluster
-test-slow: dev .venv/installed-docs .venv/installed-fuzz .venv/installed-recipes
+test-slow: dev .venv/installed-docs .venv/installed-fuzz .venv/installed-cluster \
+		.venv/installed-recipes
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check-slow
 
 docs: .venv/installed-docs

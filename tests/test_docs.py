@@ -49,8 +49,7 @@ def _ways_to_run():
     for page in PAGES:
         kinds = re.findall(r"^```(python|sh)$", _text(page), re.M)
         if kinds:
-            is_slow = "sh" in kinds or page in CLUSTERS
-            is_slow = "sh" in kinds or page in NEEDED
+            is_slow = "sh" in kinds or page in CLUSTERS or page in NEEDED
             marks = [pytest.mark.slow] if is_slow else []
             yield pytest.param(page, marks=marks)
 

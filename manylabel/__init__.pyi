@@ -72,6 +72,7 @@ from .river import to_river as to_river
 from .text import Corrected as Corrected
 from .text import Rules as Rules
 from .text import Tagger as Tagger
+from .text import TextCounts as TextCounts
 from .text import TextVectorizer as TextVectorizer
 from .text import choose as choose
 from .trees import FastXML as FastXML

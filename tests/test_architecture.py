@@ -127,6 +127,7 @@ def test_the_wheel_holds_the_library_and_nothing_else():
 @each_module
 def test_imports_stand_at_the_top_unless_optional(path):
     optional = {"matplotlib", "pyarrow", "dask", "distributed", "pyspark", "ray"}
+    optional |= {"pandas"}  # which dask brings
     optional |= {"rdflib", "snowballstemmer"}
     # The command line imports its verbs' needs late, so that --help is quick.
     if package(path) == "cli":

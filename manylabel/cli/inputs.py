@@ -96,6 +96,10 @@ class DataFile:
             warnings.simplefilter("ignore", UserWarning)  # the next pass tells
             return sum(len(chunk) for chunk in self.chunks())
 
+    def is_table(self) -> bool:
+        """Tell whether the file is Parquet or JSON lines."""
+        return self._format in ("parquet", "jsonl")
+
     def check_rows(self, data: "Dataset") -> None:
         """Refuse the file, or its first chunk, if there is nothing in it."""
         if not len(data):

@@ -10,15 +10,32 @@ import typer
 
 from manylabel._escapes import escape_cell
 from manylabel.cli import options
+from manylabel.cli.batches import (
+    find_answers,
+    is_for_batches,
+    rows_of,
+    write_table,
+)
 from manylabel.cli.console import STANDARD, output, track
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.process import starting
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset
+    from manylabel.distributed import BatchPredictor
     from manylabel.text import Tagger
 
-FORMATS = ("tsv", "jsonl", "xc")
+FORMATS = ("tsv", "jsonl", "xc", "parquet")
+SUFFIXES = {".jsonl": "jsonl", ".parquet": "parquet"}
+Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT",
+        help="tsv (row, label, score), jsonl (an object a row), xc (label:score under "
+        "a header 'rows labels') or parquet (id, labels, scores); told by the suffix "
+        "of OUT, or tsv, if not given.",
+    ),
+]
 Sets = Annotated[
     bool,
     typer.Option("--sets", help="The set of labels that the model gives, not k."),
@@ -45,14 +62,7 @@ def predict(
     model: options.Model,
     file: options.File = STANDARD,
     k: Annotated[int, typer.Option("-k", min=1, help="How many labels a row.")] = 5,
-    format: Annotated[
-        str,
-        typer.Option(
-            metavar="FORMAT",
-            help="tsv (row, label, score), jsonl (an object a row) or xc (label:score "
-            "under a header 'rows labels').",
-        ),
-    ] = "tsv",
+    format: Format = None,
     out: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="OUT", help="A file; - for stdout."),
@@ -73,29 +83,55 @@ def predict(
     Labels that have no names are called by their columns. Rows are numbered from 0. In
     tsv, a backslash in a name is doubled, and control characters, direction marks and
     letters that the output's encoding lacks are spelt as in Python; jsonl is JSON.
+    Rows of features may also come as Parquet or JSON lines with columns 'indices' and
+    'values', or a column for each feature, and FILE may be a folder of such files.
 
     Example: manylabel predict debtags/ new.jsonl -k 3 | head
     """
+    format = SUFFIXES.get(out.suffix, "tsv") if format is None else format
     if format not in FORMATS:
         known = ", ".join(FORMATS)
         raise ValueError(f"--format must be one of {known}. Got {format!r}.")
     ask: dict[str, Any] = {"k": None if sets else k, "proba": proba}
     ask |= {"allow": _names(allow, "--allow"), "deny": _names(deny, "--deny")}
     if url is not None:
-        if format == "xc" or sets:
-            raise ValueError("--url must come without --sets and --format xc.")
+        if format not in HEADERS or sets:
+            raise ValueError(
+                "--url must come without --sets and --format xc or parquet."
+            )
         _write(out, format, HEADERS[format], _ask(url, token_file, model, file, ask))
         return
+    if format == "parquet" and out == STANDARD:
+        raise ValueError("--output must name a file for --format parquet. Got '-'.")
     with starting():
-        from manylabel.text import Tagger
+        from manylabel.distributed import predict_batches
 
-        tagger = Tagger.load(model, n_jobs=jobs)
-        data = DataFile(file, reading, labelled=False, textual=tagger.reads_texts_)
-        header = _header(format, tagger, data)
-        chunks = track(data.chunks_for(tagger), "Predicting", quiet=out == STANDARD)
-        answers = (_answer(format, tagger, chunk, ask) for chunk in chunks)
+        predictor = predict_batches(model, reading.text_columns, **ask, n_jobs=jobs)
+        textual = predictor.tagger.reads_texts_
+        data = DataFile(file, reading, labelled=False, textual=textual)
+        header, answers = _begin(predictor, data, format, out, ask)
         first = list(islice(answers, 1))  # refuse before anything is printed
-    _write(out, format, header, chain(first, answers))
+    write = write_table if format == "parquet" else _write
+    write(out, format, header, chain(first, answers))
+
+
+def _begin(
+    predictor: "BatchPredictor",
+    data: DataFile,
+    format: str,
+    out: Path,
+    ask: dict[str, Any],
+) -> tuple[list[str], Iterator[Any]]:
+    """Return the first lines of the output, and answers to come."""
+    tagger, quiet = predictor.tagger, out == STANDARD
+    if is_for_batches(predictor, data, format):
+        batches = track(
+            find_answers(predictor, data, format), "Predicting", quiet=quiet
+        )
+        return HEADERS.get(format, []), rows_of(batches, format)
+    header = _header(format, tagger, data)
+    chunks = track(data.chunks_for(tagger), "Predicting", quiet=quiet)
+    return header, (_answer(format, tagger, chunk, ask) for chunk in chunks)
 
 
 def _ask(

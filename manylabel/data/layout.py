@@ -1,11 +1,13 @@
 """Which fields of a record are its identifier, its text and its labels."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from manylabel.data.reader import ReadOptions
 from manylabel.data.separators import split_labels
+from manylabel.data.source import decode
 
 IDS = ("id", "uid")
 BODIES = ("content", "description", "body")
@@ -157,3 +159,14 @@ def _chosen_texts(
     bodies = [name for name in BODIES if name in by_case]
     usual = ["text"] if "text" in by_case else ["title", *bodies[:1]]
     return tuple(by_case[name] for name in usual if name in by_case)
+
+
+def json_object(line: bytes) -> Mapping[str, Any]:
+    """Return the JSON object of a line, or raise ValueError."""
+    try:
+        record = json.loads(decode(line))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"expected a JSON object: {error}.") from None
+    if not isinstance(record, dict):
+        raise ValueError(f"expected a JSON object, found {record!r:.40}.")
+    return record

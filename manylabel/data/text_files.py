@@ -8,15 +8,15 @@ from io import StringIO
 from itertools import islice, pairwise
 from typing import Any, ClassVar, TypeAlias
 
+from manylabel.data.arrow import parquet_batches
 from manylabel.data.dataset import Dataset
-from manylabel.data.layout import Layout
+from manylabel.data.layout import Layout, json_object
 from manylabel.data.reader import ReadOptions
 from manylabel.data.records import N_AHEAD, RecordReader
 from manylabel.data.separators import join_labels
 from manylabel.data.source import Source, decode
-from manylabel.exceptions import DataError, MissingExtra
+from manylabel.exceptions import DataError
 
-ARROW_BUFFER = 1 << 16
 BATCH = 256  # rows of a Parquet file in memory
 DELIMITERS = (("tsv", "\t"), ("csv", ","), ("csv", ";"), ("csv", "|"))
 QUOTED = re.compile(rb'"[^"]*"')
@@ -50,13 +50,7 @@ class JsonlReader(RecordReader):
 
     def record(self, item: bytes) -> Mapping[str, Any]:
         """Return the object of a line."""
-        try:
-            record = json.loads(decode(item))
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"expected a JSON object: {error}.") from None
-        if not isinstance(record, dict):
-            raise ValueError(f"expected a JSON object, found {record!r:.40}.")
-        return record
+        return json_object(item)
 
 
 class ParquetReader(RecordReader):
@@ -76,30 +70,14 @@ class ParquetReader(RecordReader):
 
     def _rows(self, columns: list[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield rows of the columns asked for, or of those that the layout has."""
-        try:
-            import pyarrow as pa
-            from pyarrow import parquet
-        except ImportError:
-            raise MissingExtra("Parquet", "pyarrow", "parquet") from None
-        if self.source.gzipped:
-            raise self.fault("expected Parquet as it is, found it inside gzip.")
+
+        def choose(names: Sequence[str]) -> list[str]:
+            return self.lay_out(names).fields if columns is None else columns
+
         n_rows = 0
-        try:
-            # Without a buffer, or with one filled ahead, Arrow holds whole columns.
-            path = self.source.path
-            with parquet.ParquetFile(
-                path, buffer_size=ARROW_BUFFER, pre_buffer=False
-            ) as file:
-                names = file.schema_arrow.names
-                fields = self.lay_out(names).fields if columns is None else columns
-                for batch in file.iter_batches(BATCH, columns=fields):
-                    yield from enumerate(batch.to_pylist(), start=n_rows + 1)
-                    n_rows += len(batch)
-        except (pa.ArrowException, OSError) as error:
-            reason = str(error).partition("\n")[0]
-            raise self.fault(f"expected a whole Parquet file: {reason}.") from None
-        except ValueError as error:
-            raise self.fault(str(error)) from None
+        for batch in parquet_batches(self.source, choose, BATCH):
+            yield from enumerate(batch.to_pylist(), start=n_rows + 1)
+            n_rows += len(batch)
 
 
 class TableReader(RecordReader):

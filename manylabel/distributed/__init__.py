@@ -6,10 +6,13 @@ are merged into the bits of the whole. Placing, retrying and moving belong to th
 engine: dask, Ray or Spark.
 """
 
+from manylabel.distributed.evaluation import evaluate
 from manylabel.distributed.fitting import fit
+from manylabel.distributed.frames import predict
 from manylabel.distributed.merging import merge
 from manylabel.distributed.part import fit_part
 from manylabel.distributed.plan import Part, plan
+from manylabel.distributed.prediction import BatchPredictor, predict_batches
 from manylabel.distributed.shards import (
     Manifest,
     read_manifest,
@@ -18,12 +21,16 @@ from manylabel.distributed.shards import (
 )
 
 __all__ = [
+    "BatchPredictor",
     "Manifest",
     "Part",
+    "evaluate",
     "fit",
     "fit_part",
     "merge",
     "plan",
+    "predict",
+    "predict_batches",
     "read_manifest",
     "read_shards",
     "write_shards",

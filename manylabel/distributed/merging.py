@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from manylabel import persistence
-from manylabel.distributed.part import begin_division, check_versions, read_part
+from manylabel.distributed.part import begin_division, read_part
 from manylabel.distributed.plan import (
     LEARNER,
     SHARDS,
@@ -16,6 +16,7 @@ from manylabel.distributed.plan import (
     parts_of,
     read_plan,
 )
+from manylabel.distributed.versions import check_versions
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence import records, unflatten
 
@@ -80,7 +81,7 @@ def _read(parts: Iterable[str | Path]) -> tuple[Path, Found]:
                 f"parts must be all {len(expected)} of the plan. Part {part.number} is "
                 "missing."
             )
-        check_versions(part)
+        check_versions(part.versions)
         if found[part.number][0] != part:
             place = found[part.number][2]
             raise ArchiveError(place, f"part {part.number} is of another plan.")

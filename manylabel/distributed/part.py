@@ -20,8 +20,8 @@ from manylabel.distributed.plan import (
     SHARDS,
     Part,
     read_plan,
-    versions,
 )
+from manylabel.distributed.versions import check_versions
 from manylabel.division import Division
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence import unflatten
@@ -65,7 +65,7 @@ def fit_part(
     OneVsRest()
     """
     folder, part = Path(path), Part.of(part)
-    check_versions(part)
+    check_versions(part.versions)
     plan = _plan_of(folder, part)
     place = folder / PARTS / f"{part.number:06}" if out is None else Path(out)
     with suppress(ArchiveError):  # not there, or damaged: it is learnt anew
@@ -136,13 +136,3 @@ def _plan_of(folder: Path, part: Part) -> dict[str, Any]:
     if plan["checksum"] != part.plan:
         raise ArchiveError(folder, f"part {part.number} is of another plan.")
     return plan
-
-
-def check_versions(part: Part) -> None:
-    """Refuse to learn with other packages than the driver has."""
-    for package, here in versions().items():
-        if part.versions[package] != here:
-            raise RuntimeError(
-                f"{package} must be the same for driver and workers. Got "
-                f"{part.versions[package]} and, on {socket.gethostname()}, {here}."
-            )

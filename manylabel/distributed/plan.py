@@ -13,13 +13,13 @@ from sklearn.utils import check_scalar
 
 from manylabel import persistence
 from manylabel._typing import CSR, Floats
-from manylabel._version import __version__
 from manylabel.baselines import Popularity
 from manylabel.data import Dataset, read
 from manylabel.data.writing import replacing
 from manylabel.distributed import shards
 from manylabel.distributed.folders import ROWS, read_folder, write_folder
 from manylabel.distributed.lock import locked
+from manylabel.distributed.versions import versions
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence.state import describe
 from manylabel.text import Tagger
@@ -61,11 +61,6 @@ class Part(NamedTuple):
     def of(cls, given: Self | Mapping[str, Any]) -> Self:
         """Return a part that may come from JSON."""
         return given if isinstance(given, cls) else cls(**given)  # type: ignore[arg-type]
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what decides about the bits of a fit."""
-    return {"manylabel": __version__, "numpy": np.__version__}
 
 
 def plan(

@@ -21,7 +21,7 @@ import numpy as np
 from manylabel._typing import Array
 from manylabel._version import __version__
 from manylabel.exceptions import ArchiveError
-from manylabel.persistence import tensors
+from manylabel.persistence import tensors, verification
 from manylabel.persistence.state import check_depth, describe, rebuild, section
 
 try:
@@ -97,10 +97,18 @@ def save(estimator: Any, path: str | Path) -> None:
 
 
 @overload
-def load(path: str | Path, *, mmap: bool = False) -> Any: ...
+def load(path: str | Path, *, mmap: bool = False, verify_once: bool = False) -> Any: ...
 @overload
-def load(path: str | Path, kind: type[T], *, mmap: bool = False) -> T: ...
-def load(path: str | Path, kind: Any = object, *, mmap: bool = False) -> Any:
+def load(
+    path: str | Path, kind: type[T], *, mmap: bool = False, verify_once: bool = False
+) -> T: ...
+def load(
+    path: str | Path,
+    kind: Any = object,
+    *,
+    mmap: bool = False,
+    verify_once: bool = False,
+) -> Any:
     """Read an estimator from a folder; no code of the folder is run.
 
     Parameters
@@ -112,6 +120,10 @@ def load(path: str | Path, kind: Any = object, *, mmap: bool = False) -> Any:
     mmap : bool, default=False
         Map the arrays into memory, so that processes share one copy; what is written
         to them stays out of the file. The checksum is verified either way.
+    verify_once : bool, default=False
+        Read the arrays for their checksum once on this machine, not in every process:
+        a note is kept in the user's cache folder, and ends with any change of the file.
+        What the arrays must be is checked each time.
 
     Returns
     -------
@@ -135,17 +147,29 @@ def load(path: str | Path, kind: Any = object, *, mmap: bool = False) -> Any:
         raise ArchiveError(folder, "expected a model's folder, found a file.")
     if not folder.is_dir():
         raise ArchiveError(folder, "there is no such model folder.")
-    found = _load(folder, mmap)
+    found = _load(folder, mmap, verify_once)
     if not isinstance(found, kind):
         what = f"expected a {kind.__name__}, found a {type(found).__name__}"
         raise ArchiveError(folder, f"{what}.")
     return found
 
 
-def _load(folder: Path, mmap: bool) -> Any:
+def seal(path: str | Path) -> str:
+    """Return what tells a saved model from any other: the checksum of its manifest.
+
+    Raises ArchiveError where there is no model, as :func:`load` does.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ArchiveError(folder, "there is no such model folder.")
+    found: str = _parsed(folder / MANIFEST, _read_bytes(folder / MANIFEST))["sha256"]
+    return found
+
+
+def _load(folder: Path, mmap: bool, verify_once: bool) -> Any:
     """Return the estimator of a folder that is there."""
     try:
-        manifest, arrays = read(folder, mmap=mmap)
+        manifest, arrays = read(folder, mmap=mmap, verify_once=verify_once)
         params = manifest["params"] | section(arrays, "params/")
         state = manifest["state"] | section(arrays, "state/")
         check_depth((*params, *state))
@@ -184,7 +208,9 @@ def replace(
             raise
 
 
-def read(folder: Path, *, mmap: bool) -> tuple[dict[str, Any], dict[str, Array]]:
+def read(
+    folder: Path, *, mmap: bool, verify_once: bool = False
+) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return a folder's manifest and arrays, checked, or raise ArchiveError."""
     path = folder / MANIFEST
     if not os.path.lexists(path):
@@ -194,7 +220,7 @@ def read(folder: Path, *, mmap: bool) -> tuple[dict[str, Any], dict[str, Array]]
         text = _read_bytes(path)
         manifest = _parsed(path, text)
         try:
-            return manifest, _read_arrays(folder, manifest, mmap)
+            return manifest, _read_arrays(folder, manifest, mmap, verify_once)
         except FileNotFoundError as error:
             # A writer may have replaced the model since the manifest was read.
             if _read_bytes(path) == text:
@@ -343,7 +369,7 @@ def _parsed(path: Path, text: bytes) -> dict[str, Any]:
 
 
 def _read_arrays(
-    folder: Path, manifest: Mapping[str, Any], mmap: bool
+    folder: Path, manifest: Mapping[str, Any], mmap: bool, verify_once: bool
 ) -> dict[str, Array]:
     path = folder / manifest["arrays_file"]
     with _open(path) as file:
@@ -352,8 +378,13 @@ def _read_arrays(
             buffer = np.asarray(np.memmap(file, np.uint8, "c"))
         else:
             buffer = np.fromfile(file, np.uint8)
-    if hashlib.sha256(buffer.data).hexdigest() != manifest["arrays_sha256"]:
-        raise ArchiveError(path, "the checksum is wrong, so the file is damaged.")
+        checksum = manifest["arrays_sha256"]
+        if not (verify_once and verification.is_verified(file, checksum)):
+            if hashlib.sha256(buffer.data).hexdigest() != checksum:
+                reason = "the checksum is wrong, so the file is damaged."
+                raise ArchiveError(path, reason)
+            if verify_once:
+                verification.note_verified(file, checksum)
     try:
         arrays = tensors.read(buffer)
     except (ValueError, RecursionError) as error:

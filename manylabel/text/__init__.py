@@ -2,6 +2,7 @@
 
 from manylabel.text._card import Card
 from manylabel.text._corrected import Corrected
+from manylabel.text._counts import TextCounts
 from manylabel.text._default import QUALITIES, Choice, choose, choose_vectorizer
 from manylabel.text._explanation import Reason, TagExplanation, leave_out
 from manylabel.text._items import PASSTHROUGH, Judged
@@ -22,6 +23,7 @@ __all__ = [
     "Rules",
     "TagExplanation",
     "Tagger",
+    "TextCounts",
     "TextVectorizer",
     "choose",
     "choose_vectorizer",

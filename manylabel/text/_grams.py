@@ -153,6 +153,47 @@ class Terms(NamedTuple):
     offsets: Annotated[Ints, Field("int64", "n_terms + 1", Offsets("names"))]
 
 
+class Counted(NamedTuple):
+    """How many of some rows grams are in, in the order of their hashes."""
+
+    n_rows: int
+    hashes: Array
+    in_rows: Ints
+    names: Array
+    offsets: Ints
+
+    def frequent(self, min_df: int, max_features: int | None) -> Ints:
+        """Return the places of grams in ``min_df`` rows, or of those in most."""
+        kept = np.flatnonzero(self.in_rows >= min_df)
+        order = np.lexsort((self.hashes[kept], -self.in_rows[kept]))
+        return np.sort(kept[order[:max_features]])
+
+    def terms(self, kept: Ints) -> Terms:
+        """Return the columns that some grams become."""
+        rarity = np.log((1 + self.n_rows) / (1 + self.in_rows[kept])) + 1
+        spelt = take_names(self.names, np.diff(self.offsets), kept)
+        return Terms(self.hashes[kept], rarity.astype(np.float32), *spelt)
+
+    def plus(self, other: "Counted") -> "Counted":
+        """Return the counts in the rows of both."""
+        both = np.concatenate([self.hashes, other.hashes])
+        hashes, first, place = np.unique(both, return_index=True, return_inverse=True)
+        in_rows = np.zeros(len(hashes), np.int64)
+        np.add.at(in_rows, place, np.concatenate([self.in_rows, other.in_rows]))
+        names = np.concatenate([self.names, other.names])
+        lengths = np.concatenate([np.diff(self.offsets), np.diff(other.offsets)])
+        spelt = take_names(names, lengths, first)
+        return Counted(self.n_rows + other.n_rows, hashes, in_rows, *spelt)
+
+
+def take_names(names: Array, lengths: Ints, kept: Array) -> tuple[Array, Ints]:
+    """Return some names in UTF-8, joined, and where each begins, and the end."""
+    starts = np.cumsum(lengths) - lengths
+    offsets = np.concatenate([[0], np.cumsum(lengths[kept])])
+    moved = np.repeat(starts[kept] - offsets[:-1], lengths[kept])
+    return names[np.arange(offsets[-1]) + moved], offsets
+
+
 class Growing:
     """The grams seen so far: how many rows each is in, and how it is spelt.
 
@@ -188,22 +229,24 @@ class Growing:
         The order of rows and the cut into chunks do not change what is kept, nor its
         order, that of the hashes.
         """
-        keys, in_rows = self._table.keys, self._in_rows
-        kept = np.flatnonzero(in_rows[: self.n_known] >= self.min_df)
-        kept = kept[np.lexsort((keys[kept], -in_rows[kept]))[:max_features]]
-        kept = kept[np.argsort(keys[kept])]
+        counts = self.counts()
+        kept = counts.frequent(self.min_df, max_features)
         column = np.full(self.n_known, -1, np.int32)
-        column[kept] = np.arange(len(kept))
-        rarity = np.log((1 + self.n_rows) / (1 + in_rows[kept])) + 1
-        return Terms(keys[kept], rarity.astype(np.float32), *self._spelt(kept)), column
+        column[self._named()[kept]] = np.arange(len(kept))
+        return counts.terms(kept), column
 
-    def _spelt(self, kept: Ints) -> tuple[Array, Ints]:
-        """Return some grams in UTF-8, joined, and where each begins, and the end."""
+    def counts(self) -> "Counted":
+        """Return how many rows each gram is in that has been in ``min_df``."""
+        named = self._named()
         names, lengths = np.concatenate(self._names), np.concatenate(self._lengths)
-        starts, place = np.cumsum(lengths) - lengths, self._name[kept]
-        offsets = np.concatenate([[0], np.cumsum(lengths[place])])
-        moved = np.repeat(starts[place] - offsets[:-1], lengths[place])
-        return names[np.arange(offsets[-1]) + moved], offsets
+        spelt = take_names(names, lengths, self._name[named])
+        keys, in_rows = self._table.keys[named], self._in_rows[named]
+        return Counted(self.n_rows, keys, in_rows, *spelt)
+
+    def _named(self) -> Ints:
+        """Return the numbers of the grams that have a name, by their hashes."""
+        named = np.flatnonzero(self._name[: self.n_known] >= 0)
+        return named[np.argsort(self._table.keys[named])]
 
     def _make_room(self, n_new: int) -> None:
         room = self.n_known + n_new

@@ -322,14 +322,19 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(
-        cls, path: str | Path, *, mmap: bool = False, n_jobs: int | None = None
+        cls,
+        path: str | Path,
+        *,
+        mmap: bool = False,
+        n_jobs: int | None = None,
+        verify_once: bool = False,
     ) -> "Tagger":
         """Read a tagger from a folder, to run on so many threads; as saved by default.
 
         A classifier that was saved by itself becomes a tagger of features, whose labels
-        are called by their columns.
+        are called by their columns. For ``verify_once`` see :func:`manylabel.load`.
         """
-        found = persistence.load(path, mmap=mmap)
+        found = persistence.load(path, mmap=mmap, verify_once=verify_once)
         if isinstance(found, MultiLabelClassifier):
             check_is_fitted(found)
             nothing = Dataset(None, np.zeros((0, len(found.classes_))))

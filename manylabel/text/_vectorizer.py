@@ -16,6 +16,7 @@ from manylabel._kernels.text import vocabulary as kernels
 from manylabel._kernels.text import words
 from manylabel._typing import CSR, Array, Singles
 from manylabel.persistence.saved import Saved
+from manylabel.text._counts import TextCounts
 from manylabel.text._grams import (
     Grams,
     Growing,
@@ -203,6 +204,43 @@ class TextVectorizer(  # type: ignore[call-arg]
         parts = [renumber(part, column, self.n_features_out_) for part in parts]
         return self._weigh(parts)
 
+    def count(self, texts: Iterable[str]) -> TextCounts:
+        """Count the runs of a shard of texts; nothing is learnt.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Texts; they are read once.
+
+        Returns
+        -------
+        TextCounts
+            Counts that add with ``+``, for :meth:`fit_counts`.
+        """
+        settings, shard = self._counting(), Growing(1)
+        for grams in self.iter_grams(self._tell(texts)):
+            shard.add(grams)
+        return TextCounts(settings, shard.counts())
+
+    def fit_counts(self, counts: TextCounts) -> Self:
+        """Learn the vocabulary of texts that were counted in shards.
+
+        Parameters
+        ----------
+        counts : TextCounts
+            The sum of what :meth:`count` returned for each shard.
+
+        Returns
+        -------
+        TextVectorizer
+            Itself, with the bits that ``fit`` of all texts at once would have.
+        """
+        counts.check_like(self._counting())
+        self._tell([])
+        kept = counts.counted.frequent(self.min_df, self.max_features)
+        self._learn(counts.counted.terms(kept), counts.n_texts)
+        return self
+
     def transform(self, texts: Iterable[str]) -> CSR:
         """Return the rows of texts.
 
@@ -316,14 +354,18 @@ class TextVectorizer(  # type: ignore[call-arg]
     def _settle(self, vocabulary: Growing) -> Array:
         """Keep what is frequent enough; return the column of each number."""
         terms, column = vocabulary.settle(self.max_features)
+        self._learn(terms, vocabulary.n_rows)
+        return column
+
+    def _learn(self, terms: Terms, n_rows: int) -> None:
+        """Take terms for columns, discounted by their length."""
         if not len(terms.hashes):
             raise ValueError(
                 f"texts must have words that are in at least min_df={self.min_df} "
-                f"of them. Found none, in {vocabulary.n_rows:,}."
+                f"of them. Found none, in {n_rows:,}."
             )
         discount = DISCOUNT[terms.hashes >> words.REST]
         self.terms_, self._table = terms._replace(idf=terms.idf * discount), None
-        return column
 
     def _weigh(self, parts: list[CSR]) -> CSR:
         """Return counts, one part below another, as rows of unit length."""
@@ -340,6 +382,21 @@ class TextVectorizer(  # type: ignore[call-arg]
         given = self.ngram_range
         least, most = SIZES[self.analyzer] if given is None else given
         return int(least), int(most)
+
+    def _counting(self) -> dict[str, Any]:
+        """Return what tells which runs are counted, or refuse to count shards."""
+        self._check_parameters()
+        if self.n_features is not None:
+            raise ValueError(
+                "n_features must be None to count words: hashed columns learn nothing. "
+                f"Got {self.n_features}."
+            )
+        if self.language == AUTO:
+            raise ValueError(
+                "language must be named to count words in shards. Got 'auto'."
+            )
+        names = ("analyzer", "language", "stem", "stop_words")
+        return {n: getattr(self, n) for n in names} | {"ngram_range": self._sizes()}
 
     def _check_parameters(self) -> None:
         _validation.choice(self.analyzer, "analyzer", SIZES)

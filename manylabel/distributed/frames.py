@@ -1,0 +1,110 @@
+"""Predictions for the frames of dask, Ray and Spark, by the one batch function.
+
+Each engine is spoken to through the frame that it made, so none is imported here.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from manylabel.distributed.columns import FOUND
+from manylabel.distributed.prediction import (
+    BatchPredictor,
+    answer_fields,
+    predict_batches,
+)
+
+
+def predict(frame: Any, model: str | Path, **options: Any) -> Any:
+    """Predict labels for a distributed frame, on the engine that holds it.
+
+    Nothing is computed until the engine is asked for the answer. What it loses, a
+    process or a machine, it does again, and the answer is the same.
+
+    Parameters
+    ----------
+    frame : dask DataFrame, ray.data.Dataset or Spark DataFrame
+        Rows of texts or features.
+    model : str or Path
+        A model's folder, at the same place on every machine.
+    **options
+        ``columns``, ``k``, ``keep`` and more, as :func:`predict_batches` takes them.
+
+    Returns
+    -------
+    dask DataFrame, ray.data.Dataset or Spark DataFrame
+        The columns that are kept, ``labels`` and ``scores``.
+
+    Examples
+    --------
+    >>> predict([1, 2], "no-such-model")
+    Traceback (most recent call last):
+    TypeError: frame must be of dask, ray or pyspark. Got a list.
+    """
+    engine = type(frame).__module__.partition(".")[0]
+    if engine not in ENGINES:
+        known = "dask, ray or pyspark"
+        raise TypeError(f"frame must be of {known}. Got a {type(frame).__name__}.")
+    return ENGINES[engine](frame, predict_batches(model, **options))
+
+
+class RayPredictor:
+    """What Ray makes once in each of its processes: the model is mapped there."""
+
+    def __init__(self, predictor: BatchPredictor) -> None:
+        self.predictor = predictor
+        self.tagger = predictor.tagger
+
+    def __call__(self, table: Any) -> Any:
+        """Return the answer for a table."""
+        return self.predictor.predict(table)
+
+
+def _on_spark(frame: Any, predictor: BatchPredictor) -> Any:
+    kept = predictor.choose(frame.columns).keep
+    fields = [f"`{name}` {frame.schema[name].dataType.simpleString()}" for name in kept]
+    found = zip(FOUND, ("array<string>", "array<float>"), strict=True)
+    answer = ", ".join([*fields, *(f"{name} {kind}" for name, kind in found)])
+    return frame.mapInArrow(predictor, answer)
+
+
+def _on_ray(frame: Any, predictor: BatchPredictor) -> Any:
+    import ray
+
+    n_cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    return frame.map_batches(
+        RayPredictor,
+        fn_constructor_args=(predictor,),
+        batch_format="pyarrow",
+        concurrency=(1, n_cores),
+        zero_copy_batch=True,
+    )
+
+
+def _on_dask(frame: Any, predictor: BatchPredictor) -> Any:
+    import pandas as pd
+
+    kept = list(predictor.choose(list(frame.columns)).keep)
+    kinds = {field.name: pd.ArrowDtype(field.type) for field in answer_fields()}
+    found = {name: pd.Series([], dtype=kind) for name, kind in kinds.items()}
+    return frame.map_partitions(
+        predict_pandas, predictor, meta=frame._meta[kept].assign(**found)
+    )
+
+
+def predict_pandas(rows: Any, predictor: BatchPredictor) -> Any:
+    """Return the answer for a pandas frame, whose columns keep their types."""
+    import pandas as pd
+    import pyarrow as pa
+
+    table = pa.Table.from_pandas(rows, preserve_index=False)
+    kept = predictor.choose(table.column_names).keep
+    found = predictor.predict(table).select(FOUND).to_pandas(types_mapper=pd.ArrowDtype)
+    return rows[list(kept)].assign(**{n: found[n].array for n in FOUND})
+
+
+ENGINES: Mapping[str, Callable[[Any, BatchPredictor], Any]] = {
+    "dask": _on_dask,
+    "pyspark": _on_spark,
+    "ray": _on_ray,
+}

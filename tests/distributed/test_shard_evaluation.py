@@ -1,0 +1,74 @@
+"""Figures over shards: the bits of one pass, whatever the cut and the order."""
+
+import json
+
+import pytest
+
+import manylabel as ml
+from manylabel.distributed import evaluate
+from manylabel.exceptions import ArchiveError, DataError
+
+WORDS = ["wine", "bread", "cheese", "red", "old"]
+
+
+@pytest.fixture(scope="module")
+def texts():
+    pairs = [(a, b) for a in WORDS for b in WORDS]
+    return [(f"{a} {b}", sorted({a, b})) for a, b in pairs]
+
+
+@pytest.fixture(scope="module")
+def model(texts, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "model"
+    learnt = [(text, tags) for text, tags in texts if "old" not in tags]
+    ml.Tagger(ml.OneVsRest()).fit(*zip(*learnt, strict=True)).save(path)
+    return path
+
+
+@pytest.fixture
+def shards(texts, tmp_path):
+    """Return the files of four shards, of which some have a label never learnt."""
+    files = []
+    for start in range(4):
+        rows = [{"text": text, "labels": tags} for text, tags in texts[start::4]]
+        files.append(tmp_path / f"{start}.jsonl")
+        files[-1].write_text("\n".join(map(json.dumps, rows)))
+    return files
+
+
+def test_shards_in_any_order_are_judged_as_all_rows_at_once(model, texts, shards):
+    whole = ml.Tagger.load(model).evaluate(*zip(*texts, strict=True), k=(1, 3))
+    for files in (shards, shards[::-1], shards[2:] + shards[:2]):
+        assert evaluate(model, files, k=(1, 3)) == whole
+
+
+def test_columns_without_names_are_the_models(tmp_path):
+    corpus = ml.make_corpus(n_rows=90, n_features=30, n_labels=6, random_state=0)
+    ml.OneVsRest().fit(corpus.X, corpus.Y).save(tmp_path / "model")
+    data = ml.Dataset(corpus.X, corpus.Y)
+    for name, rows in {"a.txt": slice(40), "b.svm": slice(40, None)}.items():
+        ml.write(data[rows], tmp_path / name)
+    files = [tmp_path / "a.txt", tmp_path / "b.svm"]
+    whole = ml.Tagger.load(tmp_path / "model").evaluate(data)
+    assert evaluate(tmp_path / "model", files[:1]) != whole
+    with pytest.raises(ValueError, match="zero_based must be left out for xc files"):
+        evaluate(tmp_path / "model", files, zero_based=True)
+    ml.write(data[40:], tmp_path / "b.txt")
+    assert evaluate(tmp_path / "model", [files[0], tmp_path / "b.txt"]) == whole
+
+
+def test_a_missing_or_damaged_shard_is_told(model, shards, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"5\.jsonl"):
+        evaluate(model, [*shards, tmp_path / "5.jsonl"])
+    shards[2].write_text('{"text": "wine", "labels": ["wine"]}\n{"text"')
+    with pytest.raises(DataError, match=r"2\.jsonl, line 2: expected a JSON object"):
+        evaluate(model, shards)
+
+
+def test_what_cannot_be_judged_is_refused(model, shards, tmp_path):
+    with pytest.raises(ValueError, match=r"paths must name at least one file\. Got no"):
+        evaluate(model, [])
+    with pytest.raises(ArchiveError, match="there is no such model folder"):
+        evaluate(tmp_path / "nothing", shards)
+    with pytest.raises(ValueError, match="client must be dask://host:port"):
+        evaluate(model, shards, client="abacus")

@@ -10,6 +10,7 @@ import typer
 from benchmarks.service.commits import measure_commits
 from benchmarks.service.kills import kill_workers
 from benchmarks.service.replays import measure_replay, measure_start
+from benchmarks.service.soak import soak as measure_soak
 
 app = typer.Typer(
     help="Measure the service, or try to break it.",
@@ -65,6 +66,17 @@ def commits(
     """Acknowledge feedback under load: milliseconds until it is on the disk."""
     with TemporaryDirectory() as folder:
         _print(measure_commits(Path(folder), seconds, rate, workers, log))
+
+
+@app.command()
+def soak(
+    minutes: Annotated[float, typer.Option(min=0.5, help="How long.")] = 30.0,
+    rate: Annotated[float, typer.Option(help="Texts a second.")] = 50.0,
+    feedback: Annotated[float, typer.Option(help="Feedbacks a second.")] = 5.0,
+) -> None:
+    """Serve for long at a modest rate: whether the memory of each process grows."""
+    with TemporaryDirectory() as folder:
+        _print(measure_soak(Path(folder), minutes, rate, feedback))
 
 
 def _print(figures: dict[str, Any]) -> None:

@@ -162,11 +162,18 @@ class Used(NamedTuple):
 
 def cpu_seconds(process: int) -> float:
     """Return the CPU time of a process and of those that it has started."""
-    path = Path(f"/proc/{process}")
-    fields = (path / "stat").read_text().rpartition(")")[2].split()
-    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    children = (path / "task" / str(process) / "children").read_text().split()
-    return own + sum(cpu_seconds(int(child)) for child in children)
+    return sum(_own_seconds(each) for each in processes(process))
+
+
+def processes(process: int) -> list[int]:
+    """Return a process and those that it has started."""
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [process, *(each for child in listed for each in processes(int(child)))]
+
+
+def _own_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def tell(

@@ -27,7 +27,7 @@ def data_folder() -> Path:
 def dask_client():
     """Return the client of a dask cluster of two processes, or skip without dask."""
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, cluster.get_client() as client:
         yield client
 

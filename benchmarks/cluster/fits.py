@@ -32,7 +32,7 @@ def measure_fit(name: str, data: ml.Dataset, trees: int) -> dict[str, Any]:
     start = time.perf_counter()
     here = make().fit(data.X, data.Y)
     threads = time.perf_counter() - start
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         TemporaryDirectory() as place,
         LocalCluster(**options) as cluster,

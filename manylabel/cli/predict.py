@@ -99,7 +99,9 @@ def predict(
             raise ValueError(
                 "--url must come without --sets and --format xc or parquet."
             )
-        _write(out, format, HEADERS[format], _ask(url, token_file, model, file, ask))
+        found = _ask(url, token_file, model, file, ask)
+        first = list(islice(found, 1))  # refuse before anything is printed
+        _write(out, format, HEADERS[format], chain(first, found))
         return
     if format == "parquet" and out == STANDARD:
         raise ValueError("--output must name a file for --format parquet. Got '-'.")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from manylabel.exceptions import ManylabelError
 from manylabel.server.costs import RunningCosts
+from manylabel.server.curve import Curve
 from manylabel.server.events import FEEDBACK, Event
 from manylabel.server.follower import Follower, load_follower, warm_up
 from manylabel.server.history import FOREVER, History
@@ -50,7 +51,7 @@ class Following:
         self.published: Published | None = None
         self.trouble = ""  # what is wrong now, as a sentence
         self.history = History()
-        self.costs = RunningCosts()
+        self.costs, self.curve = RunningCosts(), Curve()
         self.label_counts: Counter[str] = Counter()
         self.cursor = 0  # the last event that was read
         self._counted = 0  # the last event that is in the figures
@@ -86,7 +87,11 @@ class Following:
 
     def facts(self) -> dict[str, Any]:
         """Return the figures up to the last event, to stand beside a snapshot."""
-        return {"costs": self.costs.get_state(), "labels": dict(self.label_counts)}
+        return {
+            "costs": self.costs.get_state(),
+            "curve": self.curve.get_state(),
+            "labels": dict(self.label_counts),
+        }
 
     def _publish(self) -> None:
         """Let readers see what was learnt; if it is not right, make it anew."""
@@ -136,14 +141,15 @@ class Following:
 
     def _count(self, events: list[Event]) -> None:
         """Take events into the figures, unless they were before."""
-        bodies = [
-            event.body
+        given = [
+            event
             for event in events
             if event.kind == FEEDBACK and event.sequence > self._counted
         ]
-        for body in bodies:
-            self.costs.follow(body)
-        accepted = (body["accepted"] for body in bodies)
+        for event in given:
+            self.costs.follow(event.body)
+            self.curve.note(event.sequence, self.costs)
+        accepted = (event.body["accepted"] for event in given)
         self.label_counts.update(chain.from_iterable(accepted))
         if events:
             self._counted = max(events[-1].sequence, self._counted)
@@ -154,9 +160,12 @@ class Following:
             facts = self._store.facts(snapshot)
             if facts is not None:
                 self.costs.set_state(facts["costs"])
+                if "curve" in facts:  # not in those of older versions
+                    self.curve.set_state(facts["curve"])
                 self.label_counts = Counter(facts["labels"])
                 return snapshot.sequence
-        self.costs, self.label_counts = RunningCosts(), Counter()
+        self.costs, self.curve = RunningCosts(), Curve()
+        self.label_counts = Counter()
         return 0
 
     def _chunks(self, after: int) -> Iterator[list[Event]]:

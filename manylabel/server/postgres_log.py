@@ -189,8 +189,24 @@ class PostgresLog:
                 time.sleep(PAUSE)
 
     def _connect(self) -> Any:
+        """Return a connection that breaks soon, on both sides, if the network does.
+
+        Else one that waits would do so for hours, and what it had begun would keep all
+        other writers out.
+        """
         wait = max(2, round(self.timeout))  # libpq's least
-        return psycopg.connect(self.url, autocommit=True, connect_timeout=wait)
+        found = psycopg.connect(
+            self.url,
+            autocommit=True,
+            connect_timeout=wait,
+            keepalives_idle=wait,
+            keepalives_interval=max(1, wait // 4),
+            keepalives_count=4,
+            tcp_user_timeout=2000 * wait,
+        )
+        patience = f"{2 * wait}s"
+        found.execute(f"SET idle_in_transaction_session_timeout = '{patience}'")
+        return found
 
     def _listen(self) -> None:
         if self._listener is None or self._listener.closed:

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Condition
 from typing import Any, NamedTuple
 
-from manylabel.server import events
+from manylabel.server import events, versions
 from manylabel.server.answers import Predictions, VersionInfo
 from manylabel.server.drift import Drift
 from manylabel.server.errors import (
@@ -71,8 +71,9 @@ class Replica:
         snapshots = Snapshots(self._following, parts.store, parts.settings)
         self._thread = FollowingThread(self._following, snapshots, self._tell)
         self._jobs = Jobs(parts.store)
-        self._drift = Drift()
+        self._drifts = Drift(), Drift()  # of scores, of probabilities
         self._index = LabelIndex()
+        self._pruned = 0  # the last control after which old versions were dropped
         self._counts: Mapping[str, int] = {}
         self._indexed: Published | None = None  # what index and counts are of
         self._news = Condition()
@@ -137,8 +138,7 @@ class Replica:
         for start in range(0, len(items), PART):  # between them, others have a turn
             labels += now.model.tag_many(items[start : start + PART], wish)
         ids = _draw_ids(len(items))
-        if not proba:
-            self._drift.add([row[0][1] for row in labels if row])
+        self._drifts[proba].add([row[0][1] for row in labels if row])
         if remember:
             at = time.time()
             self._parts.memory.remember(
@@ -201,6 +201,7 @@ class Replica:
         ):
             rule = "a number of the log at which the model had a version"
             raise UnknownSequence(sequence, rule)
+        self._check_version(self._following.history.at(sequence).version)
         return self._submit(events.ROLLBACK, {"sequence": sequence, "who": who})
 
     def wait(self, sequence: int, timeout: float) -> bool:
@@ -238,10 +239,12 @@ class Replica:
         Unknown labels were accepted by feedback, and the model has no room for them.
         """
         counts = self._following.label_counts
+        drifts = [drift.index() for drift in self._drifts]
         known = set(self._published().model.label_names)
         return {
             "costs": self._following.costs.to_dict(),
-            "drift": self._drift.index(),
+            "curve": list(self._following.curve.points),
+            "drift": max((each for each in drifts if each is not None), default=None),
             "labels": dict(counts.most_common(100)),
             "waiting": self.acknowledged - self.applied,
             "unknown_labels": sorted(set(counts) - known)[:100],
@@ -373,6 +376,10 @@ class Replica:
         self._shadows.consider()
         if found is None:
             return
+        history = self._following.history
+        if history.last != self._pruned:
+            versions.prune(self.name, history, self._parts.store, self._parts.settings)
+            self._pruned = history.last
         with self._news:
             self._news.notify_all()
         if self._subscriptions:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from manylabel._typing import Array, Floats
-from manylabel.baselines import OneVsRest
+from manylabel.baselines import WSABIE, OneVsRest
 from manylabel.model_selection import Calibrated, Thresholds
 from manylabel.online import OnlineLabelTree
 
@@ -26,11 +26,12 @@ class ScoreMap(NamedTuple):
     def of(cls, learner: Any) -> Self:
         """Return the map of a fitted learner: by what its scores are.
 
-        Scores are probabilities less a threshold, log odds, or margins.
+        Scores are probabilities less a threshold, log odds, or margins; those of
+        WSABIE have a threshold too, and are no probabilities.
         """
         if isinstance(learner, Thresholds | Calibrated):
             return cls.of(learner.estimator_)
-        if hasattr(learner, "threshold_"):
+        if hasattr(learner, "threshold_") and not isinstance(learner, WSABIE):
             odds = np.linspace(-SURE, SURE, int(8 * SURE) + 1)
             scores = expit(odds) - float(learner.threshold_)
             far = (FARTHEST - SURE) * np.array([-1.0, 1.0])

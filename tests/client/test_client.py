@@ -249,6 +249,9 @@ def test_the_command_line_asks_a_server(served, tmp_path):
     told = predict(input='{"title": "wine"}\n')
     assert told.returncode == 2
     assert "standard-input, line 1: expected an object with text" in told.stderr
+    told = predict("nowhere.jsonl")
+    assert (told.returncode, told.stdout) == (2, ""), "a header would look like success"
+    assert "nowhere.jsonl" in told.stderr
 
 
 def test_the_client_loads_neither_numpy_nor_a_compiler():

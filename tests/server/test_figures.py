@@ -1,11 +1,14 @@
 """Running costs, drift, and the search for labels."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from manylabel.server.costs import HALF_LIFE, NAMES, RunningCosts
+from manylabel.server.curve import MOST, Curve
 from manylabel.server.drift import WINDOW, Drift
 from manylabel.server.label_index import FEW, LabelIndex
 
@@ -107,3 +110,24 @@ def test_100000_labels_are_searched_without_lag():
     assert len(index.find("to", 20)) == 20
     assert index.find("0999", 1) == ["topic 099900 of many"]
     assert time.process_time() - start < 0.5
+
+
+@given(st.integers(1, 400), st.data())
+def test_the_curve_is_a_function_of_the_log_however_it_is_cut(n, data):
+    said = {"accepted": ["a"], "rejected": [], "complete": True}
+    whole, costs = Curve(), RunningCosts()
+    parts, others = Curve(), RunningCosts()
+    at = data.draw(st.integers(0, n))
+    for number in range(1, n + 1):
+        label = "a" if number % 3 else "b"
+        if number == at:  # a snapshot is taken, and read as JSON
+            state = json.loads(json.dumps([parts.get_state(), others.get_state()]))
+            parts, others = Curve(), RunningCosts()
+            parts.set_state(state[0])
+            others.set_state(state[1])
+        for curve, sums in ((whole, costs), (parts, others)):
+            sums.add([label], [label], said)
+            curve.note(number, sums)
+    assert parts.points == whole.points
+    assert len(whole.points) <= MOST
+    assert len(whole.points) > MOST / 3 or len(whole.points) == n

@@ -1,10 +1,14 @@
 """The history of a model, beside one that goes through all events anew."""
 
+from datetime import UTC, datetime, timedelta
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from manylabel.server.events import Event
 from manylabel.server.history import History
+from manylabel.server.settings import Settings
+from manylabel.server.versions import choose_old
 
 VERSIONS = ("", "a", "b", "c")
 
@@ -129,3 +133,23 @@ def test_shadows_are_switched_on_and_off():
     assert history.shadows == {"a": 3}
     assert not history.add(event(4, "shadow", version="a", is_on=False))
     assert history.shadows == {}
+
+
+def test_old_versions_are_dropped_but_not_those_that_are_needed():
+    days = {"a": 500, "b": 400, "c": 3, "d": 2, "e": 1, "f": 0}
+    now = datetime.now(UTC)
+    events = [
+        event(n, "version", version=name, contains=0)._replace(
+            at=(now - timedelta(days=age)).isoformat()
+        )
+        for n, (name, age) in enumerate(days.items(), 1)
+    ]
+    events += [
+        event(7, "activate", version="b"),
+        event(8, "shadow", version="c", is_on=True),
+    ]
+    settings = Settings(keep_versions=2, version_age=365 * 86_400.0)
+    assert choose_old(History(events), ["d"], settings) == ["a"]
+    assert choose_old(History(events), [], settings) == ["d", "a"]
+    many = settings._replace(keep_versions=10)
+    assert choose_old(History(events), [], many) == ["a"]

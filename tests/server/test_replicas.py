@@ -1,7 +1,9 @@
 """Several replicas on one log of PostgreSQL: all reach the same bits by themselves."""
 
+import socket
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -9,15 +11,17 @@ from manylabel.server.items import FeedbackIn
 from manylabel.server.log import open_log
 from manylabel.server.service import Service
 from manylabel.server.settings import Settings
+from manylabel.server.transfer import read_all
 
 SETTINGS = Settings(poll=0.2, snapshot_every=20)
+MINUTE = 60.0  # seconds
 
 
 class Replicas:
     """Services on folders and connections of their own, as on several machines."""
 
-    def __init__(self, folder, url, tagger, n):
-        self.logs = [open_log(url) for _ in range(n)]
+    def __init__(self, folder, urls, tagger):
+        self.logs = [open_log(url) for url in urls]
         self.services = []
         for at, log in enumerate(self.logs):
             models = folder / f"machine{at}"
@@ -54,7 +58,7 @@ class Replicas:
 @pytest.fixture(params=["online", "batch"])
 def replicas(request, tmp_path, empty_postgres):
     tagger = request.getfixturevalue(f"{request.param}_tagger")
-    found = Replicas(tmp_path, empty_postgres.url, tagger, 2)
+    found = Replicas(tmp_path, [empty_postgres.url] * 2, tagger)
     yield found
     found.stop()
 
@@ -132,3 +136,95 @@ def test_replicas_survive_a_restart_of_the_server(replicas, tmp_path, empty_post
         assert future.result(30).is_new
     assert replicas.settle() == 5
     assert same_bits(replicas, tmp_path)
+
+
+class Wire:
+    """A way to a server that can be cut: nothing comes through then, nobody is told.
+
+    When it is mended, connections of before are reset, as by a router that forgot them.
+    """
+
+    def __init__(self, port):
+        self.port, self.is_cut = port, threading.Event()
+        self._ends, self._threads = [], []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.own_port = self._listener.getsockname()[1]
+        self._start(self._accept)
+
+    def mend(self):
+        """Let new connections through."""
+        old = list(self._ends)
+        self.is_cut.clear()
+        for end in old:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        """End it."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self.mend()
+        for thread in self._threads:
+            thread.join()
+        for end in self._ends:
+            end.close()
+
+    def _start(self, work, *ends):
+        self._threads.append(threading.Thread(target=work, args=ends))
+        self._threads[-1].start()
+
+    def _accept(self):
+        with suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(("127.0.0.1", self.port))
+                self._ends += [near, far]
+                self._start(self._pump, near, far)
+                self._start(self._pump, far, near)
+
+    def _pump(self, source, target):
+        with suppress(OSError):
+            while found := source.recv(1 << 16):
+                while self.is_cut.is_set():
+                    time.sleep(0.01)
+                target.sendall(found)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.slow
+def test_a_replica_cut_off_for_a_minute_catches_up_with_the_same_bits(
+    tmp_path, empty_postgres, batch_tagger
+):
+    wire = Wire(empty_postgres.port)
+    through = empty_postgres.url.replace(f":{wire.port}/", f":{wire.own_port}/")
+    replicas = Replicas(tmp_path, [empty_postgres.url, through], batch_tagger)
+    try:
+        first, away = replicas.models
+        say(away, 0, "before").result(30)
+        replicas.settle()
+        before = away.applied
+        wire.is_cut.set()
+        until, n = time.monotonic() + MINUTE, 0
+        lost = say(away, 1, "lost")
+        while time.monotonic() < until:
+            say(first, n, f"away-{n}").result(30)
+            assert away.predict([{"text": "hot a"}]).labels, "reads go on"
+            assert away.applied == before
+            n += 1
+            time.sleep(0.1)
+        wire.mend()
+        # What was not acknowledged is sent again, by the same key.
+        if lost.exception(60) is not None:
+            say(away, 1, "lost").result(60)
+        replicas.settle()
+        assert same_bits(replicas, tmp_path)
+        assert first.figures()["costs"] == away.figures()["costs"]
+        keys = [event.key for event in read_all(replicas.logs[0])]
+        assert keys.count("lost") == 1
+        assert {f"away-{each}" for each in range(n)} <= set(keys)
+    finally:
+        replicas.stop()
+        wire.close()

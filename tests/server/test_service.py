@@ -218,6 +218,31 @@ def test_a_new_folder_is_served_and_a_changed_one_becomes_the_version(
     wait_for(lambda: late.version == first)
 
 
+def test_a_version_that_was_dropped_cannot_be_gone_back_to(folder, batch_tagger):
+    settings = QUICK._replace(keep_versions=1)
+    with serving(folder, settings=settings) as service:
+        replica = service.replica("m")
+        first, before = replica.version, correct(replica).sequence
+        ml.Tagger(ml.Popularity()).fit(["x"], [["y"]]).save(folder / "models" / "m")
+        wait_for(lambda: replica.version != first)
+        wait_for(
+            lambda: [each.is_there for each in replica.versions()] == [True, False]
+        )
+        with pytest.raises(errors.UnknownVersion, match="its folder is not there"):
+            replica.rollback(before, "me")
+        with pytest.raises(errors.UnknownVersion, match="its folder is not there"):
+            replica.activate(first, "me")
+        assert "brand-new" in best(replica, k=5)
+
+
+def test_the_probabilities_of_the_page_drift_too(replica, monkeypatch):
+    monkeypatch.setattr("manylabel.server.drift.WINDOW", 5)
+    assert replica.figures()["drift"] is None
+    for text in ("hot a", "unheard of"):
+        replica.predict([{"text": text}] * 5, proba=True)
+    assert replica.figures()["drift"] is not None
+
+
 def test_a_folder_that_is_no_model_is_left_alone(service, folder, caplog):
     bad = folder / "models" / "bad"
     bad.mkdir()

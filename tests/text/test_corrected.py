@@ -289,3 +289,14 @@ def test_unknown_labels_to_allow_or_deny_are_refused(argument):
     model = ml.Corrected(fit())
     with pytest.raises(ValueError, match=f"{argument} must name labels of the model"):
         model.tag_many(["x"], **{argument: ["nothing"]})
+
+
+def test_scores_of_wsabie_are_margins_whatever_their_threshold():
+    texts, tags = ["red wine", "rye bread", "red bread"] * 9, [["a"], ["b"], ["c"]] * 9
+    tagger = ml.Tagger(ml.WSABIE(n_components=2, random_state=0)).fit(texts, tags)
+    tagger.learner_.threshold_ = -40.0  # probabilities have none like it
+    model = ml.Corrected(tagger)
+    scores = dict(model.tag("red wine", k=3))
+    chances = dict(model.tag_many(["red wine"], 3, proba=True)[0])
+    assert min(scores.values()) > 0, "all labels are above the threshold"
+    assert all(chances[name] > 0.5 for name in scores)

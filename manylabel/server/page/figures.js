@@ -4,7 +4,6 @@ import { follow, get, of } from "./api.js";
 import { bar, curve } from "./chart.js";
 import { byId, make } from "./dom.js";
 import { report } from "./notices.js";
-import { keep, recall } from "./session.js";
 
 const PAUSE = 500; // milliseconds between two looks at the figures
 const MOST_POINTS = 1000; // of a curve that is kept
@@ -33,7 +32,7 @@ export class FiguresView {
   /** Show the model that was chosen and follow its events. */
   start() {
     this.stop();
-    this.points = recall(`points.${this.model()}`, []);
+    this.points = [];
     const { signal } = (this.following = new AbortController());
     this.refresh();
     follow(of(this.model(), "events"), (event) => this.take(event), signal).catch(() => {});
@@ -51,8 +50,8 @@ export class FiguresView {
     const { signal } = (this.asking = new AbortController());
     try {
       this.figures = await get(of(this.model(), "figures"), { signal });
+      this.begin(this.figures.curve);
       this.note(this.figures);
-      keep(`points.${this.model()}`, this.points);
       this.render();
     } catch (error) {
       if (error.name !== "AbortError") report(error, () => this.refresh());
@@ -68,9 +67,16 @@ export class FiguresView {
     }, PAUSE);
   }
 
+  /** Begin the curves with what the log has, and go on with what was seen since. */
+  begin(curve) {
+    const known = curve.map((point) => ({ ...point, count: judged(point.costs) }));
+    const last = known.at(-1)?.applied ?? 0;
+    this.points = [...known, ...this.points.filter(({ applied }) => applied > last)];
+  }
+
   /** Add a point to the curves, if something was judged since the last. */
   note({ applied, costs }) {
-    const count = Math.max(0, ...Object.values(costs).map((each) => each.count));
+    const count = judged(costs);
     if (!count || this.points.at(-1)?.count === count) return;
     const kept = this.points.filter((point) => point.count < count && point.applied < applied);
     this.points = thin([...kept, { applied, count, costs }]);
@@ -141,4 +147,9 @@ function thin(points) {
   if (points.length <= MOST_POINTS) return points;
   const half = points.length >> 1;
   return [...points.slice(0, half).filter((_, at) => at % 2 === 0), ...points.slice(half)];
+}
+
+/** Return how many feedbacks costs are of. */
+function judged(costs) {
+  return Math.max(0, ...Object.values(costs).map(({ count }) => count));
 }

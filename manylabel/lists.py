@@ -46,6 +46,10 @@ class Lists(NamedTuple):
         row.indices, row.data = self.labels.astype(kind, copy=False), self.values
         return row
 
+    def ones(self, n_labels: int) -> CSR:
+        """Return them as a matrix of ones."""
+        return self._replace(values=np.ones(len(self.labels), np.int64)).csr(n_labels)
+
     def dense(self, seen: Bools, others: Singles) -> Singles:
         """Return the numbers of all labels; ``others`` has those of labels not listed.
 
@@ -77,6 +81,13 @@ def by_column(columns: Array, scores: Array, n_labels: int) -> CSR:
     """Return as many labels of each row, sorted, and their scores, as a CSR array."""
     indptr = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int32)
     return Lists(indptr, columns.ravel(), scores.ravel()).csr(n_labels)
+
+
+def with_rows(matrix: CSR, rows: Array, others: CSR) -> CSR:
+    """Return a matrix in which some rows are replaced by others."""
+    places = np.arange(matrix.shape[0])
+    places[rows] = matrix.shape[0] + np.arange(len(rows))
+    return sp.vstack([matrix, others], format="csr")[places]
 
 
 @lru_cache

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from manylabel.lists import Lists
+from manylabel.lists import Lists, with_rows
 
 LISTS = Lists(np.r_[0, 1, 3], np.r_[1, 0, 3], np.float32([0.5, -2, 2]))
 SEEN, OTHERS = np.array([True, True, False, True]), np.float32([-5, -9])
@@ -30,3 +30,8 @@ def test_the_best_are_those_of_all_labels():
 def test_some_labels_are_kept_by_their_number():
     assert_array_equal(LISTS.above(0).csr(4).toarray(), [[0, 0.5, 0, 0], [0, 0, 0, 2]])
     assert LISTS.above(9).csr(4).nnz == 0
+
+
+def test_rows_are_replaced_in_their_places():
+    found = with_rows(LISTS.csr(4), np.array([0]), LISTS.csr(4)[[1]])
+    assert_array_equal(found.toarray(), LISTS.csr(4)[[1, 1]].toarray())

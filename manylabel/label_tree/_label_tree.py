@@ -23,7 +23,7 @@ from manylabel.label_tree._validation_set import (
     find_splits,
     fit_pilots,
 )
-from manylabel.lists import Lists, by_column
+from manylabel.lists import Lists, by_column, with_rows
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.metrics import as_metric
 from manylabel.model_selection import thresholds
@@ -397,8 +397,7 @@ class LabelTree(CalibratedClassifier, ExplainedClassifier):
         if self.beam is not None:
             return int(self.beam)
         inner = self.nodes_.labels < 0
-        spans = self.nodes_.levels()
-        return max(int(inner[level.start : level.stop].sum()) for level in spans)
+        return max(int(inner[a.start : a.stop].sum()) for a in self.nodes_.levels())
 
     def _n(self) -> int:
         return len(self.classes_)
@@ -426,9 +425,15 @@ class LabelTree(CalibratedClassifier, ExplainedClassifier):
     def _labels(self, X: CSR) -> CSR:
         if self.cost is not None and self.calibrate is not None:
             return self._cheapest_sets(X, self.cost)
-        found = self._less(self._listed(X, self._n())).above(0)
-        ones = np.ones(len(found.labels), np.int64)
-        return found._replace(values=ones).csr(self._n())
+        labels = self._above(X, thresholds.DEPTH)
+        full = np.flatnonzero(np.diff(labels.indptr) >= thresholds.DEPTH)
+        if len(full):
+            labels = with_rows(labels, full, self._above(X[full], self._n()))
+        return labels
+
+    def _above(self, X: CSR, most: int) -> CSR:
+        """Return ones for the labels of positive score, of so many that are best."""
+        return self._less(self._listed(X, most)).above(0).ones(self._n())
 
     def _less(self, listed: Lists) -> Lists:
         """Return scores less the threshold."""

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from manylabel import LabelTree, OneVsRest, load
+from manylabel import LabelTree, OneVsRest, load, make_corpus
 
 SMALL = LabelTree(n_clusters=5, leaf_labels=6, tilt=0.0)
 BFLOAT16 = 2**-8  # relative error of a weight, at most
@@ -265,3 +265,13 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(corpus):
         model.set_params(parents=[0]).fit(corpus.X[:, :9], corpus.Y)
     for name, value in before.items():
         assert_array_equal(value, model.get_state()[name], err_msg=name)
+
+
+def test_sets_are_those_of_all_labels_however_many_are_listed(monkeypatch):
+    corpus = make_corpus(n_rows=120, n_features=40, n_labels=30, random_state=0)
+    model = LabelTree(random_state=0, leaf_labels=8).fit(corpus.X, corpus.Y)
+    model.threshold_ = 0.02  # many labels are above it
+    expected = model.decision_function(corpus.X) > 0
+    assert expected.sum(axis=1).max() > 5
+    monkeypatch.setattr("manylabel.model_selection.thresholds.DEPTH", 4)
+    assert_array_equal(model.predict(corpus.X).toarray(), expected)

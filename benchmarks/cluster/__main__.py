@@ -9,7 +9,7 @@ import typer
 from benchmarks.cluster.data import FOLDER, LEARNERS, read
 
 app = typer.Typer(
-    help="Measure fits on a cluster.",
+    help="Measure fits and predictions on a cluster.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -48,6 +48,22 @@ def simulate(name: str = "npm-deps", data: Data = FOLDER) -> None:
     from benchmarks.cluster.paper import plan_on_paper
 
     _print(plan_on_paper(read(name, data)))
+
+
+@app.command()
+def predict(
+    rows: Annotated[int, typer.Option(min=1, help="How many.")] = 10_000_000,
+    name: str = "npm-deps",
+    data: Data = FOLDER,
+) -> None:
+    """Predict by Spark and by Ray beside the command line, with a process killed too.
+
+    Rows are those of the test part, again and again, in a temporary folder.
+    """
+    from benchmarks.cluster.predictions import measure_predictions
+
+    parts = (read(name, data, part) for part in ("train", "test"))
+    _print({"set": name, **measure_predictions(*parts, rows)})
 
 
 def _print(found: Any) -> None:

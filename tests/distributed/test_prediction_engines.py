@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # the engines' own, which are many
 ]
 WORDS = ["wine", "bread", "cheese", "red", "old", "white", "rye", "apple"]
-N_ROWS, N_FILES = 8_000, 8  # rows of a file
+N_ROWS, N_FILES = 1_024, 8  # rows of a file
 PATIENCE = 120.0  # seconds
 
 

@@ -23,6 +23,7 @@ from manylabel.trees._weighting import Weighting
 
 STEEPNESS = {"cosine": 0.0, "program": 1.0, "paper": 0.5}  # times gamma
 MAX_GAMMA = 1e6
+MAX_TEMPERATURE = 100.0
 MAX_BETA = 1e6  # and 1 / least: P of 1 would rule out what was not recorded
 
 
@@ -64,6 +65,12 @@ class PfastreXML(PfastXML):
         Weight of the trees, in [0, 1]. The authors' program has 0.8; "auto" chooses it
         on a validation set, one row in ten, by a smaller forest grown on the others.
         With fewer than 20 rows "auto" is 0.8.
+    temperature : float, "auto" or None, default="auto"
+        How scores of a row are made comparable with those of another: they are taken
+        for logarithms of ``probability^t``, and moved, all by as much, so that the
+        probabilities of a row have the sum of Q. "auto" chooses it by the likelihood of
+        the labels of the validation set; of fewer than 20 rows, and in the authors'
+        program, scores stay as they are: None.
     metric : str or None, default=None
         What "auto" makes large, for instance ``"PSP@3"``: see
         :func:`manylabel.metrics.as_metric`. None is the mean of P@1, P@3, P@5, each
@@ -105,6 +112,8 @@ class PfastreXML(PfastXML):
         Column numbers of ``Y``.
     alpha_ : float
         Weight of the trees.
+    temperature_ : float
+        What is chosen for ``temperature``; 0 where scores stay as they are.
     threshold_ : float
         Logarithm that a label must exceed to be predicted.
     centroids_ : csr_array of shape (n_features, n_labels)
@@ -148,8 +157,14 @@ class PfastreXML(PfastXML):
 
     tail_: Tail
     alpha_: Annotated[float, Number(0, 1)]
+    temperature_: Annotated[float, Number(0, MAX_TEMPERATURE)]
 
-    AUTHORS = PfastXML.AUTHORS | {"splits": "program", "tail": "program", "alpha": 0.8}
+    AUTHORS = PfastXML.AUTHORS | {
+        "splits": "program",
+        "tail": "program",
+        "alpha": 0.8,
+        "temperature": None,
+    }
 
     def __init__(
         self,
@@ -163,6 +178,7 @@ class PfastreXML(PfastXML):
         splits: str = "balanced",
         tail: str = "cosine",
         alpha: float | str = "auto",
+        temperature: float | str | None = "auto",
         metric: str | None = None,
         gamma: float = 30.0,
         beta: float = 1.0,
@@ -190,6 +206,7 @@ class PfastreXML(PfastXML):
         self.splits = splits
         self.tail = tail
         self.alpha = alpha
+        self.temperature = temperature
         self.metric = metric
         self.gamma = gamma
         self.beta = beta
@@ -230,10 +247,10 @@ class PfastreXML(PfastXML):
         return Weighting(worth, np.sqrt(worth), np.ones_like(worth), is_ndcg=True)
 
     def _chooses(self) -> bool:
-        return self.alpha == "auto" or self._seeks_threshold()
+        return "auto" in (self.alpha, self.temperature) or self._seeks_threshold()
 
     def _finish(self, plan: Plan, seeds: Array, pilots: Sequence[Forest]) -> None:
-        """Learn the tail, then choose the weight of the trees, then the threshold."""
+        """Learn the tail, then choose how scores are made, then the threshold."""
         self.tail_ = self._learn_tail(plan)
         if pilots:
             model, part, held = self._pilot(plan, seeds, pilots)
@@ -241,24 +258,43 @@ class PfastreXML(PfastXML):
         else:
             model, held = self, plan.of(_tail_weight.sample(plan.X.shape[0], seeds[0]))
         trees, tail = model._ranked(held.X)
-        worth = self.inverse_propensity_
-        if self.alpha != "auto":
-            self.alpha_ = float(self.alpha)
-        elif not pilots:
-            self.alpha_ = _tail_weight.USUAL
-        else:
-            self.alpha_ = _tail_weight.best_alpha(
-                trees, tail, held.Y, self.metric, worth
-            )
-        scores = _tail_weight.blended(trees, tail, self.alpha_)
+        self._choose(trees, tail, held.Y, may_choose=bool(pilots))
+        scores = self._weigh(trees, tail)
         if not pilots or not self._seeks_threshold():
-            n_true = (held.Y @ worth).sum()
+            n_true = (held.Y @ self.inverse_propensity_).sum()
             self.threshold_ = thresholds.matching_threshold(scores, n_true)
         else:
             self.threshold_ = self._best_threshold(scores, held.Y)
 
+    def _choose(self, trees: Lists, tail: Floats, Y: CSR, *, may_choose: bool) -> None:
+        """Take or choose the weight of the trees, then the temperature."""
+        if self.alpha != "auto":
+            self.alpha_ = float(self.alpha)
+        elif may_choose:
+            self.alpha_ = _tail_weight.best_alpha(
+                trees, tail, Y, self.metric, self.inverse_propensity_
+            )
+        else:
+            self.alpha_ = _tail_weight.USUAL
+        if self.temperature != "auto":
+            self.temperature_ = float(self.temperature or 0)
+        elif may_choose:
+            scores = _tail_weight.blended(trees, tail, self.alpha_)
+            gain = self._label_gain(Y.shape[1])
+            self.temperature_ = _tail_weight.best_temperature(scores, Y, gain)
+        else:
+            self.temperature_ = 0.0
+
+    def _weigh(self, trees: Lists, tail: Floats) -> Lists:
+        """Return the scores that log Q and log P make."""
+        scores = _tail_weight.blended(trees, tail, self.alpha_)
+        if self.temperature_ == 0:
+            return scores
+        return _tail_weight.comparable(scores, np.exp(trees.values), self.temperature_)
+
     def _settled(self) -> dict[str, Any]:
-        return super()._settled() | {"alpha": self.alpha_}
+        chosen = {"alpha": self.alpha_, "temperature": self.temperature_ or None}
+        return super()._settled() | chosen
 
     def _learn_tail(self, plan: Plan) -> Tail:
         if self.tail == "cosine":
@@ -276,7 +312,7 @@ class PfastreXML(PfastXML):
         return trees, tail.log_shares(X, best, bias=bias, surface=self._surface())
 
     def _listed_scores(self, X: CSR) -> Lists:
-        scores = _tail_weight.blended(*self._ranked(X), self.alpha_)
+        scores = self._weigh(*self._ranked(X))
         values = (scores.values - self.threshold_).astype(np.float32)
         return scores._replace(values=values)
 
@@ -290,10 +326,14 @@ class PfastreXML(PfastXML):
         """Return the scores of labels not ranked: those seen in training, and the rest.
 
         Ranked ones score more: log Q > -100, and log P > -3 - 4 x steepness - log beta
-        because two points of the unit ball are at most 2 apart.
+        because two points of the unit ball are at most 2 apart. To be comparable they
+        fall by less than the best, log Q < 70, and the temperature times 100, for the
+        sum of Q, and log ``n_ranked``.
         """
         steepness, shift = self._surface()
         least = -(103.0 + 4.0 * steepness + max(shift, 0.0))
+        if self.temperature_ > 0:
+            least -= 70.0 + self.temperature_ * (100.0 + np.log(float(self.n_ranked)))
         return np.array([least, 2 * least], np.float32) - np.float32(self.threshold_)
 
     def _surface(self) -> Surface:
@@ -307,6 +347,11 @@ class PfastreXML(PfastXML):
         else:
             _validation.number(self.alpha, "alpha", least=0)
             check_scalar(self.alpha, "alpha", Real, max_val=1)
+        if isinstance(self.temperature, str):
+            _validation.choice(self.temperature, "temperature", ["auto"])
+        elif self.temperature is not None:
+            _validation.number(self.temperature, "temperature", above=0)
+            check_scalar(self.temperature, "temperature", Real, max_val=MAX_TEMPERATURE)
         _validation.number(self.gamma, "gamma", above=0)
         check_scalar(self.gamma, "gamma", Real, max_val=MAX_GAMMA)
         _validation.number(self.beta, "beta", least=1 / MAX_BETA)

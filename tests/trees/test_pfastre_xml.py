@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -20,6 +21,8 @@ from manylabel import (
     read,
 )
 from manylabel.exceptions import ArchiveError
+from manylabel.lists import Lists
+from manylabel.trees._tail_weight import TEMPERATURES, best_temperature
 
 # The authors' program with 50 trees: P@1, 3, 5 and PSP@1, 3, 5.
 AUTHORS = {"bibtex": (63.58, 39.92, 29.65, 52.55, 54.56, 60.78)}
@@ -57,7 +60,7 @@ def test_scores_follow_the_formula(tail, alpha, beta, problem):
 
 def test_by_default_scores_blend_frequencies_and_cosines(problem):
     X, Y = problem
-    model = PfastreXML(**SMALL, alpha=0.4).fit(X, Y)
+    model = PfastreXML(**SMALL, alpha=0.4, temperature=None).fit(X, Y)
     Q = model.leaves_[model._reached(X).ravel()].toarray().reshape(200, 3, 15).mean(1)
     weighed = TfidfTransformer(norm="l2").fit_transform(X.toarray() + 0.0).toarray()
     points = weighed.T @ Y.toarray()
@@ -67,6 +70,47 @@ def test_by_default_scores_blend_frequencies_and_cosines(problem):
     ranked, found = Q > 0, model.decision_function(X) + model.threshold_
     assert_allclose(found[ranked], expected[ranked], atol=2e-4)
     assert found[~ranked].max() < found[ranked].min() - 50
+
+
+@pytest.mark.parametrize("temperature", [0.05, 0.7, 20.0])
+def test_a_temperature_moves_the_scores_of_a_row_to_the_sum_of_the_trees(
+    temperature, problem
+):
+    X, Y = problem
+    plain = PfastreXML(**SMALL, alpha=0.4, temperature=None).fit(X, Y)
+    model = PfastreXML(**SMALL, alpha=0.4, temperature=temperature).fit(X, Y)
+    Q = model.leaves_[model._reached(X).ravel()].toarray().reshape(200, 3, 15).mean(1)
+    found, scores = (
+        each.decision_function(X).astype(float) + each.threshold_
+        for each in (model, plain)
+    )
+    moved = np.ma.array(found - scores, mask=Q == 0)
+    assert moved.std(axis=1).max() < 1e-4
+    assert moved.mean(axis=1).std() > 1e-2
+    sums = np.where(Q > 0, np.exp(found / temperature), 0).sum(axis=1)
+    assert_allclose(sums, Q.sum(axis=1), rtol=1e-3)
+    assert (np.where(Q > 0, -np.inf, found).max(axis=1) < found[Q > 0].min() - 50).all()
+    assert_array_equal(
+        model.predict_topk(X, 4).indices, plain.predict_topk(X, 4).indices
+    )
+
+
+def test_the_temperature_is_that_of_the_most_likely_labels():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(300, 6)) + 3 * rng.normal(size=(300, 1))
+    chance = np.exp(scores / 0.25)
+    chance /= chance.sum(axis=1, keepdims=True)
+    Y = np.array([rng.multinomial(1, row) for row in chance])
+    lists = Lists(np.arange(0, 1801, 6), np.tile(np.arange(6), 300), scores.ravel())
+
+    def likelihood(temperature):
+        logs = scores / temperature
+        logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+        return (Y * logs).sum()
+
+    found = best_temperature(lists, sp.csr_array(Y), np.ones(6))
+    assert found == max(TEMPERATURES, key=likelihood)
+    assert 0.2 < found < 0.3
 
 
 def test_by_default_probabilities_are_frequencies_divided_by_propensities(problem):
@@ -136,7 +180,7 @@ def test_the_authors_trees_are_those_of_pfastxml_whatever_is_chosen(problem):
 
 def test_rows_get_as_many_labels_as_they_are_estimated_to_have(problem):
     X, Y = problem
-    model = PfastreXML(**SMALL, alpha=0.8).fit(X, Y)
+    model = PfastreXML(**SMALL, alpha=0.8, temperature=None).fit(X, Y)
     expected = (Y @ (1 / Propensity().fit(Y).values_)).sum()
     assert abs(model.predict(X).sum() - expected) <= 1
 
@@ -269,6 +313,9 @@ def test_centroids_of_a_folder_must_be_in_order(problem, tmp_path):
         ({"alpha": 1.5}, "alpha == 1.5, must be <= 1"),
         ({"alpha": "best"}, "alpha must be .*auto.* Got 'best'"),
         ({"alpha": float("nan")}, "alpha must"),
+        ({"temperature": "hot"}, "temperature must be one of auto. Got 'hot'"),
+        ({"temperature": 0.0}, "temperature == 0.0, must be > 0"),
+        ({"temperature": 101}, "temperature == 101, must be <= 100"),
         ({"beta": 0.0}, "beta == 0.0, must be >= 1e-06"),
         ({"beta": 1e9}, "beta == 1000000000.0, must be <= 1000000"),
         ({"gamma": 0.0}, "gamma == 0.0, must be > 0"),

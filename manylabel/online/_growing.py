@@ -12,7 +12,7 @@ from manylabel._typing import CSR, Floats, Ints, MatrixLike
 from manylabel.base import OnlineClassifier
 from manylabel.model_selection.calibration import Curves
 from manylabel.model_selection.probable import DEPTH, ProbableClassifier
-from manylabel.online._window import N_ROWS, PERIOD, Window
+from manylabel.online._window import N_ROWS, Window, count_ranked, is_ranked
 from manylabel.propensity import recorded_law
 from manylabel.sharing import reading
 
@@ -67,10 +67,10 @@ class GrowingClassifier(ProbableClassifier, OnlineClassifier):
         if self.calibrate is None or not X.shape[0]:
             yield X, Y
             return
-        first = (PERIOD - 1 - self.n_seen_) % PERIOD
-        inner = range(first, X.shape[0], PERIOD)
-        for start, end in pairwise(sorted({0, *inner, X.shape[0]})):
-            if self.n_seen_ % PERIOD == PERIOD - 1:
+        due = is_ranked(self.n_seen_ + np.arange(X.shape[0]))
+        cuts = sorted({0, *np.flatnonzero(due).tolist(), X.shape[0]})
+        for start, end in pairwise(cuts):
+            if due[start]:
                 self._note(X[start : start + 1], Y[start : start + 1])
             yield X[start:end], Y[start:end]
 
@@ -78,7 +78,7 @@ class GrowingClassifier(ProbableClassifier, OnlineClassifier):
         """Rank one row."""
         if not len(self.window_.missed):
             self.window_ = Window.new(N_ROWS)
-        number, best = self.n_seen_ // PERIOD, self._topk(X, DEPTH)
+        number, best = count_ranked(self.n_seen_), self._topk(X, DEPTH)
         self.window_.note(number, best, Y.indices, self._gain())
 
     def _curves(self) -> Curves:

@@ -11,7 +11,22 @@ from manylabel.persistence.records import Columns, Field, Finite
 
 # One row in so many is ranked: a call takes as long as learning ten rows of few labels.
 PERIOD = 8
+# Of the first rows more are: a learner is soon better than it was when they came, and
+# probabilities that ask all of them are too low.
+EARLY_PERIOD, N_EARLY = 2, 4096
 N_ROWS = 1024  # that are kept: scores mean other things as the learner goes on
+
+
+def is_ranked(number: Ints) -> Bools:
+    """Return which rows of a stream, counted from 0, are ranked."""
+    period = np.where(number < N_EARLY, EARLY_PERIOD, PERIOD)
+    return np.asarray(number % period == period - 1)
+
+
+def count_ranked(n_seen: int) -> int:
+    """Return how many of the first rows of a stream are ranked."""
+    n_late = max(0, n_seen - N_EARLY)
+    return (n_seen - n_late) // EARLY_PERIOD + n_late // PERIOD
 
 
 class Window(NamedTuple):

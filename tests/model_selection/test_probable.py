@@ -148,10 +148,10 @@ def test_a_stream_is_judged_by_rows_before_they_are_learnt():
     before = OnlineLabelTree().fit(corpus.X[:15], corpus.Y[:15])
     best = before.predict_topk(corpus.X[15:16], 5)
     n = len(best.indices)
-    assert_array_equal(model.window_.labels[1, :n], best.indices)
-    assert_array_equal(model.window_.scores[1, :n], best.data)
+    assert_array_equal(model.window_.labels[7, :n], best.indices)
+    assert_array_equal(model.window_.scores[7, :n], best.data)
     hits = np.isin(best.indices, corpus.Y[15:16].indices)
-    assert_array_equal(model.window_.hits[1, :n], hits)
+    assert_array_equal(model.window_.hits[7, :n], hits)
 
 
 def test_labels_that_come_later_have_probabilities_too():

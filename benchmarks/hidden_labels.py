@@ -1,6 +1,7 @@
-"""Annotation trees that learn from some of the labels, judged by all of them.
+"""Coding trees that learn from some of the labels, judged by all of them.
 
     python -m benchmarks.hidden_labels
+    python -m benchmarks.hidden_labels --tree PowersetTree
 
 Half of the rows are learnt, at most 6,000; of their labels 70 % are hidden at random,
 or some by the law of Jain et al. with half its propensities. F1 loss on the other half,
@@ -38,7 +39,7 @@ def read(name: str, folder: Path) -> tuple[Any, Any]:
     return sp.csr_array(X), sp.csr_array(Y)
 
 
-def measure(X: Any, Y: Any, p: np.ndarray, seed: int) -> list[float]:
+def measure(tree: Any, X: Any, Y: Any, p: np.ndarray, seed: int) -> list[float]:
     """Return the losses of one draw."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(X.shape[0])
@@ -48,7 +49,7 @@ def measure(X: Any, Y: Any, p: np.ndarray, seed: int) -> list[float]:
     left.eliminate_zeros()
     losses = []
     for more in ({}, {"cost": "f1"}, {"cost": "f1", "beam": 10}):
-        model = ml.AnnotationTree(**PLAIN, propensity=p, **more).fit(X[train], left)
+        model = tree(**PLAIN, propensity=p, **more).fit(X[train], left)
         score = f1_score(
             Y[test], model.predict(X[test]), average="samples", zero_division=1
         )
@@ -61,6 +62,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", default=SETS)
     parser.add_argument("--data", type=Path, default=FOLDER)
+    trees = ("AnnotationTree", "PowersetTree")
+    parser.add_argument("--tree", choices=trees, default=trees[0])
     parser.add_argument("--draws", type=int, default=3)
     given = parser.parse_args()
     print_head("data", "hidden", "propensity alone", 'with cost="f1"', "±", "beam")
@@ -68,7 +71,8 @@ def main() -> None:
         X, Y = read(name, given.data)
         law = ml.Propensity().fit(Y).values_ / 2
         for how, p in (("random", np.full(Y.shape[1], 0.3)), ("law", law)):
-            found = np.array([measure(X, Y, p, seed) for seed in range(given.draws)])
+            parts = (getattr(ml, given.tree), X, Y, p)
+            found = np.array([measure(*parts, seed) for seed in range(given.draws)])
             error = (found[:, 0] - found[:, 1]).std(ddof=1) / np.sqrt(given.draws)
             mean = [f"{loss:.3f}" for loss in found.mean(axis=0)]
             print_row(name, how, *mean[:2], f"{error:.3f}", mean[2])

@@ -40,9 +40,12 @@ class PowersetTree(CodingTree):
     reach the number of labelsets less 1, not its logarithm as Table 2 has it. The empty
     labelset is one like any other; a single labelset is a leaf, and every row gets it.
 
-    The price of a wrong turn is the cost of getting a labelset of the wrong side, by
-    the counts expected there: hits and labels given, as means over its rows. A recorded
-    label counts 1 / propensity.
+    The price of a wrong turn is how much more a labelset of the wrong side costs than
+    the row's own, by the counts expected there: hits and labels given, as means over
+    its rows. With ``propensity``, a row has the labels recorded and a number of others,
+    of a Poisson distribution whose mean is that of 1 / p - 1 over the labels recorded
+    in all rows, and the price is the mean over it, times the mean of 1 / p over the
+    labels recorded: a row without any is not priced as an empty one.
 
     The probability of a turn is logistic in the decision's score and in the sizes of
     its sides, the same for all nodes: most have too few rows for a scale of their own.

@@ -74,10 +74,7 @@ def flip_prices(
     not recorded, of a Poisson distribution of mean ``n_hidden``: the mean over it.
     """
     recorded = np.arange(most + 1.0)[:, None]
-    n_others = np.arange(np.ceil(n_hidden + 8 * np.sqrt(n_hidden)) + 1)
-    chance = np.exp(
-        special.xlogy(n_others, n_hidden) - n_hidden - special.gammaln(n_others + 1)
-    )
+    n_others, chance = _poisson(n_hidden)
     n_true = np.minimum(recorded + n_others, n_labels)
     rest = np.maximum(n_true - 1, 0)
     hits, n_given = quality.found * rest, quality.given * rest
@@ -92,20 +89,42 @@ def flip_prices(
 def set_prices(shape: Shape, Y: CSR, worth: Floats, cost: CountedCost) -> Price:
     """Return what a wrong turn costs at nodes that part labelsets.
 
-    The row then gets a labelset of the wrong side: the price is the cost of the counts
-    expected there, against its own labelset.
+    The row then gets a labelset of the wrong side: the price is by how much the cost of
+    the counts expected there is above that of its own labelset. Beside the labels
+    recorded a row has others, as many as in ``flip_prices``, each one of those that a
+    labelset gives as often as it is hidden. A row stands for those like it whose labels
+    were lost, and who speak for smaller labelsets: it counts the mean ``worth`` of the
+    labels recorded, one without any 1.
     """
-    n_true = Y @ worth
+    n_recorded, n_labels = np.diff(Y.indptr).astype(np.float64), Y.shape[1]
+    hidden = np.bincount(Y.indices, minlength=n_labels) * (worth - 1) / Y.shape[0]
+    n_hidden = float(hidden.sum())
+    n_others, chance = _poisson(n_hidden)
+    mean = np.where(n_recorded > 0, (Y @ worth) / np.maximum(n_recorded, 1), 1.0)
 
     def charge(nodes: Ints) -> Floats:
         rows, _, _ = _pairs(shape, nodes)
-        hits, n_given = coding.expect(
-            Y.indptr, Y.indices, worth, shape.rows, shape.bounds[nodes]
+        hits, n_given, found = coding.expect(
+            *(Y.indptr, Y.indices, hidden / max(n_hidden, np.finfo(float).tiny)),
+            *(shape.rows, shape.bounds[nodes]),
         )
-        return _charge(cost, hits, n_true[rows], n_given, Y.shape[1])
+        own, total = n_recorded[rows], np.zeros(len(rows))
+        for n, share in zip(n_others, chance, strict=True):
+            n_true = np.minimum(own + n, n_labels)
+            n_hits = np.minimum(hits + n * found, np.minimum(n_true, n_given))
+            wrong = _charge(cost, n_hits, n_true, n_given, n_labels)
+            total += share * (wrong - _charge(cost, own, n_true, own, n_labels))
+        return mean[rows] * total
 
     unit = max(charge(np.array([0])).mean(), np.finfo(float).tiny)
     return lambda nodes: np.maximum(charge(nodes) / unit, LEAST)
+
+
+def _poisson(mean: float) -> tuple[Floats, Floats]:
+    """Return the numbers of a Poisson distribution that matter, and their chances."""
+    number = np.arange(np.ceil(mean + 8 * np.sqrt(mean)) + 1)
+    chance = np.exp(special.xlogy(number, mean) - mean - special.gammaln(number + 1))
+    return number, chance
 
 
 def _pairs(shape: Shape, nodes: Ints) -> tuple[Array, Array, Array]:

@@ -22,18 +22,18 @@ def hide(Y, hidden):
     return left, p
 
 
-def f1_loss(test, X, Y, **parameters):
+def f1_loss(test, X, Y, kind, **parameters):
     """Return that of a tree on complete test rows."""
-    model = ml.AnnotationTree(**PLAIN, **parameters).fit(X, Y)
+    model = kind(**PLAIN, **parameters).fit(X, Y)
     found = model.predict(test.X)
     return 1 - f1_score(test.Y, found, average="samples", zero_division=1)
 
 
-def compare(train, test, hidden):
+def compare(train, test, hidden, kind=ml.AnnotationTree):
     """Return the loss with ``propensity`` alone, and with ``cost`` too."""
     left, p = hide(train.Y, hidden)
-    alone = f1_loss(test, train.X, left, propensity=p)
-    return alone, f1_loss(test, train.X, left, propensity=p, cost="f1")
+    alone = f1_loss(test, train.X, left, kind, propensity=p)
+    return alone, f1_loss(test, train.X, left, kind, propensity=p, cost="f1")
 
 
 def take(data, rows, *, scaled=True):
@@ -45,13 +45,14 @@ def take(data, rows, *, scaled=True):
 
 
 @each_way
-def test_prices_for_f1_pay_off_on_a_corpus(hidden):
+@pytest.mark.parametrize("kind", [ml.AnnotationTree, ml.PowersetTree])
+def test_prices_for_f1_pay_off_on_a_corpus(kind, hidden):
     corpus = ml.make_corpus(n_rows=3000, n_features=500, n_labels=50, propensity=1.0)
     train, test = (
         ml.Dataset(corpus.X[rows], corpus.Y[rows])
         for rows in (slice(1500), slice(1500, None))
     )
-    alone, priced = compare(train, test, hidden)
+    alone, priced = compare(train, test, hidden, kind)
     assert priced < alone - 0.02
 
 

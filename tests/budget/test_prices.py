@@ -110,21 +110,38 @@ def test_a_hidden_label_is_charged_back_where_it_is_recorded():
 
 
 @each_cost
-def test_a_wrong_turn_costs_the_counts_expected_there(cost):
-    Y, worth = labels(), np.linspace(1, 3, 6)
+@pytest.mark.parametrize("most", [1.0, 3.0])
+def test_a_wrong_turn_costs_what_the_counts_expected_there_add(cost, most):
+    Y, worth = labels(), np.linspace(1, most, 6)
     shape = powerset_shape(sp.csr_array(Y))
     inner, each = pairs(shape)
     found = set_prices(shape, sp.csr_array(Y), worth, cost)(inner)
+    hidden = Y.mean(axis=0) * (worth - 1)
+    chance = stats.poisson(hidden.sum()).pmf(np.arange(40))
+    drawn = hidden / max(hidden.sum(), 1e-300)
     expected = []
     for i, g, is_first in each:
         first, middle, last = shape.bounds[g]
         other = slice(middle, last) if is_first else slice(first, middle)
-        share = Y[shape.rows[other]].mean(axis=0)
-        hits = (Y[i] * worth) @ share
-        given = hits + (1 - Y[i]) @ share
-        expected.append(float(cost.from_counts(hits, Y[i] @ worth, given, 6)))
+        share, n, total = Y[shape.rows[other]].mean(axis=0), Y[i].sum(), 0.0
+        for k in range(40):
+            true = min(n + k, 6)
+            hits = Y[i] @ share + k * (drawn * (1 - Y[i])) @ share
+            wrong = cost.from_counts(min(hits, true, share.sum()), true, share.sum(), 6)
+            total += chance[k] * float(wrong - cost.from_counts(n, true, n, 6))
+        expected.append(total * (Y[i] @ worth / n if n else 1))
     unit = np.mean(expected[: len(Y)])
-    assert_allclose(found, np.maximum(np.array(expected) / unit, 1e-3))
+    assert_allclose(found, np.maximum(np.array(expected) / unit, 1e-3), rtol=1e-5)
+
+
+def test_a_row_without_a_recorded_label_is_not_priced_as_an_empty_one():
+    Y = sp.csr_array(np.vstack([np.zeros((6, 3)), np.kron(np.eye(3), np.ones((4, 1)))]))
+    shape = powerset_shape(Y)
+    rows, _, _ = _pairs(shape, np.array([0]))
+    is_empty = rows < 6
+    for p, least, most in ((1.0, 0.9, 1.1), (0.3, 0.0, 0.2)):
+        price = set_prices(shape, Y, np.full(3, 1 / p), as_cost("f1"))(np.array([0]))
+        assert least < price[is_empty].mean() / price[~is_empty].mean() < most
 
 
 @pytest.mark.parametrize("kind", [AnnotationTree, PowersetTree])

@@ -133,38 +133,39 @@ def _judge(features, rows, bounds, held, learnt, dense, out):
     return n_pairs
 
 
-def expect(y_indptr, y_indices, worth, rows, bounds):
+def expect(y_indptr, y_indices, weights, rows, bounds):
     """Return the counts that the other side of a node holds for each of its rows.
 
-    Labels hit, and labels given: means over the rows there, in which a label of the row
-    counts its worth and any other 1.
+    Labels hit, labels given, and ``weights`` of those given that the row lacks: means
+    over the rows there.
     """
-    counts = np.empty((2, int(np.ptp(bounds, axis=1).sum())))
-    share = np.zeros((2, worth.shape[0]))
-    _expect(y_indptr, y_indices, worth, rows, bounds, share, counts)
+    counts = np.empty((3, int(np.ptp(bounds, axis=1).sum())))
+    share, totals = np.zeros((2, weights.shape[0])), np.empty((2, 2))
+    _expect(y_indptr, y_indices, weights, rows, bounds, (share, totals), counts)
     return counts
 
 
 @kernel
-def _expect(y_indptr, y_indices, worth, rows, bounds, share, counts):
-    used = 0
+def _expect(y_indptr, y_indices, weights, rows, bounds, workspace, counts):
+    share, totals = workspace
+    used, size, weight = 0, totals[0], totals[1]
     for g in range(bounds.shape[0]):
-        first_size = second_size = 0.0
+        totals[:] = 0.0
         for r in range(bounds[g, 0], bounds[g, 2]):
             side = 0 if r < bounds[g, 1] else 1
             part = 1.0 / (bounds[g, side + 1] - bounds[g, side])
             for p in stretch(y_indptr, rows[r]):
                 share[side, y_indices[p]] += part
-                first_size += part if side == 0 else 0.0
-                second_size += part if side == 1 else 0.0
+                size[side] += part
+                weight[side] += part * weights[y_indices[p]]
         for r in range(bounds[g, 0], bounds[g, 2]):
             other = 1 if r < bounds[g, 1] else 0
-            hits, n_given = 0.0, second_size if other else first_size
+            hits, lacking = 0.0, weight[other]
             for p in stretch(y_indptr, rows[r]):
-                own = worth[y_indices[p]]
-                hits += own * share[other, y_indices[p]]
-                n_given += (own - 1.0) * share[other, y_indices[p]]
-            counts[0, used], counts[1, used] = hits, n_given
+                hits += share[other, y_indices[p]]
+                lacking -= weights[y_indices[p]] * share[other, y_indices[p]]
+            counts[0, used], counts[1, used] = hits, size[other]
+            counts[2, used] = max(lacking, 0.0)
             used += 1
         for r in range(bounds[g, 0], bounds[g, 2]):
             for p in stretch(y_indptr, rows[r]):

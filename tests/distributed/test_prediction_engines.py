@@ -20,7 +20,7 @@ pytestmark = [
 ]
 WORDS = ["wine", "bread", "cheese", "red", "old", "white", "rye", "apple"]
 N_ROWS, N_FILES = 1_024, 8  # rows of a file
-PATIENCE = 120.0  # seconds
+PATIENCE = 300.0  # seconds
 
 
 @pytest.fixture(scope="module")

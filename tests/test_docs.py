@@ -51,6 +51,8 @@ def _ways_to_run():
         if kinds:
             is_slow = "sh" in kinds or page in CLUSTERS or page in NEEDED
             marks = [pytest.mark.slow] if is_slow else []
+            if page in CLUSTERS:  # the engines warn of their own insides
+                marks.append(pytest.mark.filterwarnings("ignore"))
             yield pytest.param(page, marks=marks)
 
 

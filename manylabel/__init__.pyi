@@ -26,6 +26,7 @@ from .baselines import OneVsRest as OneVsRest
 from .baselines import PDSparse as PDSparse
 from .baselines import Popularity as Popularity
 from .blend import Blend as Blend
+from .blend import NameMatch as NameMatch
 from .budget import FGM as FGM
 from .budget import AnnotationTree as AnnotationTree
 from .budget import BudgetedClassifier as BudgetedClassifier
@@ -70,6 +71,8 @@ from .propensity import Propensity as Propensity
 from .river import from_river as from_river
 from .river import to_river as to_river
 from .text import Corrected as Corrected
+from .text import Embeddings as Embeddings
+from .text import Hybrid as Hybrid
 from .text import Rules as Rules
 from .text import Tagger as Tagger
 from .text import TextCounts as TextCounts

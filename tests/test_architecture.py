@@ -63,6 +63,7 @@ ONLY_IN = {
     "distributed": {"distributed"},
     "pyspark": {"distributed"},
     "ray": {"distributed"},
+    "sentence_transformers": {"text"},
     "snowballstemmer": {"text"},
 }
 MODULES = sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
@@ -128,7 +129,7 @@ def test_the_wheel_holds_the_library_and_nothing_else():
 def test_imports_stand_at_the_top_unless_optional(path):
     optional = {"matplotlib", "pyarrow", "dask", "distributed", "pyspark", "ray"}
     optional |= {"pandas"}  # which dask brings
-    optional |= {"rdflib", "snowballstemmer"}
+    optional |= {"rdflib", "sentence_transformers", "snowballstemmer"}
     # The command line imports its verbs' needs late, so that --help is quick.
     if package(path) == "cli":
         return

@@ -18,7 +18,7 @@ from manylabel.cli.on import On, Work, fit_on
 from manylabel.cli.plan import Wish, make_plan
 from manylabel.cli.propensities import KnownPropensity, tell_law
 from manylabel.cli.tuning import check_tuning, search
-from manylabel.exceptions import ArchiveError
+from manylabel.exceptions import ArchiveError, DataError
 from manylabel.learners import LEARNERS
 
 if TYPE_CHECKING:
@@ -95,6 +95,16 @@ Language = Annotated[
         show_default=False,
     ),
 ]
+VocabularyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--vocabulary",
+        metavar="FILE",
+        help="Names of labels: SKOS (.ttl, .rdf), Annif's .tsv, or a name a line. Its "
+        "labels that no row has are suggested too.",
+        show_default=False,
+    ),
+]
 Valid = Annotated[
     float,
     typer.Option(
@@ -119,6 +129,7 @@ def fit(
     propensity: KnownPropensity = None,
     analyzer: Analyzer = "word",
     language: Language = None,
+    vocabulary: VocabularyFile = None,
     valid: Valid = 0.0,
     jobs: Threads = -1,
     on: On = None,
@@ -136,11 +147,12 @@ def fit(
     """
     start, common = time.perf_counter(), {"n_jobs": jobs, "random_state": seed}
     _check_learner(learner, quality, set_, tune, calibrate)
-    _check_language(language)
+    _check_words(language, vocabulary, tune)
     _check_place(model)
     data = _read(DataFile(file, reading))
     common |= tell_law(propensity, data)
-    wish = Wish(learner, quality, set_, common, analyzer, tune, calibrate, language)
+    words = language, _read_vocabulary(vocabulary, language, data)
+    wish = Wish(learner, quality, set_, common, analyzer, tune, calibrate, *words)
     plan = make_plan(wish, data, None if time_limit is None else start + time_limit)
     if str(plan) and not json:
         note(f"note: {plan}.")
@@ -148,15 +160,13 @@ def fit(
     tagger, start = plan.tagger, time.perf_counter()
     figures: dict[str, Any] = {"model": str(model), **plan.figures()}
     if tune is not None:
-        tagger, best = search(tagger, data, tune, set_, seed)
-        note(f"note: chose {best}, for {tune}.")
-        figures["tuned"] = best
+        tagger, figures["tuned"] = search(tagger, data, tune, set_, seed)
+        note(f"note: chose {figures['tuned']}, for {tune}.")
     what = f"Fitting {plan.name} to {len(data):,} rows, {data.n_labels:,} labels"
     with fitting(what, plan.seconds):
         tagger = fit_on(on, tagger, data, model, work)
     tagger.annotate(source=str(file), date=date.today().isoformat())
-    figures |= _sizes(tagger, data, language)
-    figures["seconds"] = round(time.perf_counter() - start, 3)
+    figures |= _sizes(tagger, data, language, time.perf_counter() - start)
     if held is not None:
         figures |= {"judged by": len(held)} | _judge(tagger, held)
     tagger.save(model)
@@ -172,6 +182,22 @@ def _read(file: DataFile) -> "Dataset":
     return data
 
 
+def _read_vocabulary(path: Path | None, language: str | None, data: "Dataset") -> Any:
+    """Return the vocabulary of a file, by URIs or by names, as data has labels."""
+    from manylabel.data import Vocabulary
+
+    if path is None:
+        return None
+    with status(f"Reading {path}"):
+        found = Vocabulary.read(path, language=None if language == "auto" else language)
+    kinds = (found, found.by_name())
+    counts = [sum(label in kind for label in data.labels) for kind in kinds]
+    if not max(counts):
+        reason = f"expected labels of the data, found none of {data.n_labels:,}."
+        raise DataError(path, reason)
+    return kinds[counts.index(max(counts))]
+
+
 def _divide(
     data: "Dataset", share: float, seed: int
 ) -> tuple["Dataset", "Dataset | None"]:
@@ -185,12 +211,15 @@ def _divide(
     return data[np.sort(order[n_held:])], data[np.sort(order[:n_held])]
 
 
-def _sizes(tagger: "Tagger", data: "Dataset", language: str | None) -> dict[str, Any]:
+def _sizes(
+    tagger: "Tagger", data: "Dataset", language: str | None, seconds: float
+) -> dict[str, Any]:
     """Return how much was learnt, and of which language, if it was asked for."""
     figures: dict[str, Any] = {
         "rows": len(data),
         "features": tagger.n_features_,
         "labels": data.n_labels,
+        "seconds": round(seconds, 3),
     }
     if language is not None and not isinstance(tagger.vectorizer_, str):
         figures["language"] = tagger.vectorizer_.language_ or "not told"
@@ -238,13 +267,17 @@ def _check_learner(
         check_tuning(metric, made, settings)
 
 
-def _check_language(language: str | None) -> None:
-    """Refuse, before a long file is read, a language that nothing is known of."""
+def _check_words(
+    language: str | None, vocabulary: Path | None, metric: str | None
+) -> None:
+    """Refuse, before a long file is read, what nothing is known of."""
     from manylabel._validation import choice
     from manylabel.text import LANGUAGES
 
     if language is not None:
         choice(language, "--language", LANGUAGES)
+    if vocabulary is not None and metric is not None:
+        raise ValueError("--tune must come without --vocabulary.")
 
 
 def _check_place(model: Path) -> None:

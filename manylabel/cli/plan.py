@@ -8,7 +8,7 @@ from manylabel.cli.console import duration, note, status
 from manylabel.cli.learners import make, name_of
 
 if TYPE_CHECKING:
-    from manylabel.data import Dataset
+    from manylabel.data import Dataset, Vocabulary
     from manylabel.text import Tagger
 
 QUICK = 2.0  # seconds that nobody needs to be told of
@@ -26,6 +26,7 @@ class Wish(NamedTuple):
     tune: str | None
     calibrate: str | None = None
     language: str | None = None
+    vocabulary: "Vocabulary | None" = None
 
 
 class Plan(NamedTuple):
@@ -78,6 +79,7 @@ def _takes(plan: Plan) -> str:
 
 def _plans(wish: Wish, data: "Dataset") -> Iterator[Plan]:
     """Yield the learner that was named, or those of each quality from the wished on."""
+    from manylabel.blend import NameMatch
     from manylabel.text import QUALITIES, Tagger, choose, choose_vectorizer
 
     vectorizer = None
@@ -91,7 +93,15 @@ def _plans(wish: Wish, data: "Dataset") -> Iterator[Plan]:
                 "--propensity must be told to a learner that takes it. "
                 f"{name} has no such parameter."
             )
-        tagger = Tagger(learner, vectorizer=vectorizer, calibrate=wish.calibrate)
+        if wish.vocabulary is not None:
+            seed = wish.common["random_state"]
+            learner = NameMatch(learner, random_state=seed)
+        tagger = Tagger(
+            learner,
+            vectorizer=vectorizer,
+            calibrate=wish.calibrate,
+            vocabulary=wish.vocabulary,
+        )
         return Plan(name, tagger, quality, why)
 
     if wish.learner is not None:

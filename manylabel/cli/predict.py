@@ -21,7 +21,7 @@ from manylabel.cli.inputs import DataFile
 from manylabel.cli.process import starting
 
 if TYPE_CHECKING:
-    from manylabel.data import Dataset
+    from manylabel.data import Dataset, Vocabulary
     from manylabel.distributed import BatchPredictor
     from manylabel.text import Tagger
 
@@ -84,7 +84,8 @@ def predict(
     tsv, a backslash in a name is doubled, and control characters, direction marks and
     letters that the output's encoding lacks are spelt as in Python; jsonl is JSON.
     Rows of features may also come as Parquet or JSON lines with columns 'indices' and
-    'values', or a column for each feature, and FILE may be a folder of such files.
+    'values', or a column for each feature, and FILE may be a folder of such files. A
+    model with a vocabulary also tells the names of labels.
 
     Example: manylabel predict debtags/ new.jsonl -k 3 | head
     """
@@ -113,8 +114,11 @@ def predict(
         data = DataFile(file, reading, labelled=False, textual=textual)
         header, answers = _begin(predictor, data, format, out, ask)
         first = list(islice(answers, 1))  # refuse before anything is printed
-    write = write_table if format == "parquet" else _write
-    write(out, format, header, chain(first, answers))
+    answers = chain(first, answers)
+    if format == "parquet":
+        write_table(out, format, header, answers)
+    else:
+        _write(out, format, header, answers, predictor.tagger.vocabulary)
 
 
 def _begin(
@@ -130,7 +134,7 @@ def _begin(
         batches = track(
             find_answers(predictor, data, format), "Predicting", quiet=quiet
         )
-        return HEADERS.get(format, []), rows_of(batches, format)
+        return _named(HEADERS.get(format, []), tagger), rows_of(batches, format)
     header = _header(format, tagger, data)
     chunks = track(data.chunks_for(tagger), "Predicting", quiet=quiet)
     return header, (_answer(format, tagger, chunk, ask) for chunk in chunks)
@@ -146,14 +150,19 @@ def _ask(
 
 
 def _write(
-    out: Path, format: str, header: list[str], answers: "Iterable[list[Any]]"
+    out: Path,
+    format: str,
+    header: list[str],
+    answers: "Iterable[list[Any]]",
+    vocabulary: "Vocabulary | None" = None,
 ) -> None:
     n_rows = 0
     with output(out) as text:
         text.writelines(f"{line}\n" for line in header)
         for rows in answers:
             for row in rows:
-                text.writelines(f"{line}\n" for line in _lines(format, n_rows, row))
+                lines = _lines(format, n_rows, row, vocabulary)
+                text.writelines(f"{line}\n" for line in lines)
                 n_rows += 1
             text.flush()
 
@@ -183,10 +192,17 @@ def _names(file: Path | None, option: str) -> list[str] | None:
 def _header(format: str, tagger: "Tagger", data: DataFile) -> list[str]:
     if format == "xc":
         return [f"{data.count_rows()} {len(tagger.label_names_)}"]
-    return HEADERS[format]
+    return _named(HEADERS[format], tagger)
 
 
-def _lines(format: str, number: int, row: "list[Any]") -> Iterator[str]:
+def _named(header: list[str], tagger: "Tagger") -> list[str]:
+    """Return a header that has a column of names if labels have them."""
+    return [line + "\tname" * (tagger.vocabulary is not None) for line in header]
+
+
+def _lines(
+    format: str, number: int, row: "list[Any]", vocabulary: "Vocabulary | None"
+) -> Iterator[str]:
     scores = [f"{score:.6g}" for _, score in row]
     labels = [label for label, _ in row]
     if format == "xc":
@@ -195,7 +211,15 @@ def _lines(format: str, number: int, row: "list[Any]") -> Iterator[str]:
         )
     elif format == "tsv":
         for label, score in zip(labels, scores, strict=True):
-            yield f"{number}\t{escape_cell(label)}\t{score}"
+            named = "" if vocabulary is None else f"\t{_name(vocabulary, label)}"
+            yield f"{number}\t{escape_cell(label)}\t{score}{named}"
     else:
-        figures = [float(score) for score in scores]
-        yield json.dumps({"row": number, "labels": labels, "scores": figures})
+        found: dict[str, Any] = {"row": number, "labels": labels}
+        found["scores"] = [float(score) for score in scores]
+        if vocabulary is not None:
+            found["names"] = [vocabulary.name(label) for label in labels]
+        yield json.dumps(found)
+
+
+def _name(vocabulary: "Vocabulary", label: str) -> str:
+    return escape_cell(vocabulary.name(label))

@@ -107,7 +107,7 @@ def describe(estimator: Any) -> tuple[Flat, dict[str, Array]]:
     The arrays are named ``params/*`` and ``state/*``. What is no estimator of this
     package, or holds what cannot be saved, raises TypeError.
     """
-    if not _is_ours(estimator):
+    if not is_ours(estimator):
         raise TypeError(
             f"Only an estimator of manylabel can be saved. Got {_kind(estimator)}."
         )
@@ -187,7 +187,7 @@ def _spell(name: str, value: Any) -> Flat:
         return _prefixed(name, parts | {"shape": list(value.shape)})
     if records.is_record(type(value)):
         return flatten(_prefixed(name, value._asdict()))
-    if isinstance(value, (list, tuple)) and value and all(map(_is_ours, value)):
+    if isinstance(value, (list, tuple)) and value and all(map(is_ours, value)):
         parts = {str(n): item for n, item in enumerate(value)}
         return flatten(_prefixed(name, {"many": type(value).__name__} | parts))
     if isinstance(value, list):
@@ -196,7 +196,7 @@ def _spell(name: str, value: Any) -> Flat:
         return {f"{name}.tuple": _plain(name, value)}
     if isinstance(value, dict):
         return {f"{name.removesuffix('.dict')}.dict": _plain(name, value)}
-    if _is_ours(value):
+    if is_ours(value):
         parts = {"class": type(value).__name__}
         parts |= _prefixed("params", value.get_params(deep=False))
         parts |= _prefixed("state", learnt(value))
@@ -303,7 +303,7 @@ def _public_class(name: str) -> Any:
     return found if inspect.isclass(found) and hasattr(found, "get_params") else None
 
 
-def _is_ours(value: Any) -> bool:
+def is_ours(value: Any) -> bool:
     """Return whether ``value`` is an estimator that ``_public_class`` would find."""
     return _public_class(type(value).__name__) is type(value)
 

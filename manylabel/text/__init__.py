@@ -4,6 +4,7 @@ from manylabel.text._card import Card
 from manylabel.text._corrected import Corrected
 from manylabel.text._counts import TextCounts
 from manylabel.text._default import QUALITIES, Choice, choose, choose_vectorizer
+from manylabel.text._embeddings import Embeddings, Hybrid
 from manylabel.text._explanation import Reason, TagExplanation, leave_out
 from manylabel.text._items import PASSTHROUGH, Judged
 from manylabel.text._language import LANGUAGES
@@ -18,6 +19,8 @@ __all__ = [
     "Card",
     "Choice",
     "Corrected",
+    "Embeddings",
+    "Hybrid",
     "Judged",
     "Reason",
     "Rules",

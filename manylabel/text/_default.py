@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from manylabel import _validation
@@ -158,7 +159,7 @@ def fit_learner(learner: Any, X: CSR, Y: CSR, sample_weight: Any) -> None:
 
 def new_vectorizer(given: Any, language: str | None, items: Any, n_rows: int) -> Any:
     """Return a vectorizer like the one given, or what such items need."""
-    if isinstance(given, TextVectorizer):
+    if given is not None and not isinstance(given, str):
         return clone(given)
     if given == PASSTHROUGH or are_features(items):
         return PASSTHROUGH
@@ -174,9 +175,10 @@ def check_parts(learner: Any, vectorizer: Any, quality: Any, language: Any) -> N
         )
     if learner is not None:
         check_learner(learner, "learner")
-    is_known = isinstance(vectorizer, TextVectorizer | None)
-    if not is_known and vectorizer != PASSTHROUGH:
-        known = 'a TextVectorizer, "passthrough" or None'
+    verbs = ("fit_transform", "transform", "get_params")
+    is_known = vectorizer is None or all(hasattr(vectorizer, each) for each in verbs)
+    if isinstance(vectorizer, type) or (not is_known and vectorizer != PASSTHROUGH):
+        known = 'a TextVectorizer or another transformer, "passthrough" or None'
         raise TypeError(f"vectorizer must be {known}. Got {vectorizer!r:.60}.")
     _validation.choice(quality, "quality", QUALITIES)
 
@@ -186,7 +188,7 @@ def check_streaming(learner: Any, vectorizer: Any) -> None:
     if not hasattr(learner, "partial_fit"):
         kind = type(learner).__name__
         raise TypeError(f"learner must have partial_fit. {kind} has not.")
-    if isinstance(vectorizer, TextVectorizer) and vectorizer.n_features is None:
+    if not isinstance(vectorizer, str) and get_tags(vectorizer).requires_fit:
         raise ValueError(
             "vectorizer must hash to learn a stream, as TextVectorizer("
             "n_features=2**18) does."

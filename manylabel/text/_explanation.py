@@ -7,6 +7,8 @@ import numpy as np
 from manylabel._escapes import escape_line
 from manylabel._typing import CSR, Ints
 from manylabel.explanation import MOST_NAMED, number_names, ranked
+from manylabel.text._items import vectorize
+from manylabel.text._vectorizer import TextVectorizer
 
 MOST_WORDS = 200  # are left out of a text, one after another
 PAIRS_AT_ONCE = 1 << 22  # scores of texts and tags, held at a time
@@ -76,7 +78,7 @@ class Variants(NamedTuple):
     def of(cls, text: str, vectorizer: Any) -> "Variants":
         """Leave out the words that weigh most, one at a time."""
         words, others = leave_out(text, vectorizer)
-        return cls(words, vectorizer.transform([text, *others]))
+        return cls(words, vectorize(vectorizer, [text, *others], "transform"))
 
     def losses(self, learner: Any, columns: Ints) -> list[Weights]:
         """Return, for each column, what its score loses without each word."""
@@ -96,11 +98,13 @@ class Variants(NamedTuple):
 
 def leave_out(text: str, vectorizer: Any) -> tuple[list[str], list[str]]:
     """Return the words of a text that weigh most, and the text without each."""
-    found = vectorizer.split(text)
+    reader = vectorizer if hasattr(vectorizer, "split") else TextVectorizer()
+    found = reader.split(text)
     words = list(dict.fromkeys(found))
     if len(words) > MOST_WORDS:
-        row = vectorizer.transform([text])
-        weights = (vectorizer.transform(words) @ row.T).toarray().ravel()
+        row = vectorize(vectorizer, [text], "transform")
+        alone = vectorize(vectorizer, words, "transform")
+        weights = (alone @ row.T).toarray().ravel()
         heavy = np.sort(np.argsort(-weights, kind="stable")[:MOST_WORDS])
         words = [words[place] for place in heavy]
     return words, [" ".join(w for w in found if w != gone) for gone in words]

@@ -212,16 +212,26 @@ class Growing:
 
     def add(self, grams: Grams) -> CSR:
         """Take some rows; return the counts of their grams, numbered as they came."""
-        self._make_room(len(grams.hashes))
-        numbers = np.empty(len(grams.hashes), np.int32)
-        self.n_known = kernels.number(
-            grams.hashes, self._table.slots, self._table.keys, self.n_known, numbers
-        )
+        numbers = self._number(grams)
         rows = count(grams.indptr, numbers, self.n_known)
         self.n_rows += rows.shape[0]
         kernels.add_rows(rows.indices, self._in_rows)
         self._spell(grams, numbers)
         return rows
+
+    def keep(self, grams: Grams) -> None:
+        """Take grams that are no rows: each counts as if it were in enough of them."""
+        numbers = self._number(grams)
+        self._in_rows[numbers] = np.maximum(self._in_rows[numbers], self.min_df)
+        self._spell(grams, numbers)
+
+    def _number(self, grams: Grams) -> Array:
+        self._make_room(len(grams.hashes))
+        numbers = np.empty(len(grams.hashes), np.int32)
+        self.n_known = kernels.number(
+            grams.hashes, self._table.slots, self._table.keys, self.n_known, numbers
+        )
+        return numbers
 
     def settle(self, max_features: int | None) -> tuple[Terms, Array]:
         """Return the grams to keep, and the column of each number, -1 if it has none.

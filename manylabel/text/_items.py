@@ -9,8 +9,10 @@ import scipy.sparse as sp
 
 from manylabel import _validation, parallel
 from manylabel._typing import CSR
-from manylabel.data import Dataset, LabelSpace
+from manylabel.data import Dataset, LabelSpace, Vocabulary
 from manylabel.model_selection import Thresholds
+from manylabel.text._embeddings import Hybrid
+from manylabel.text._vectorizer import TextVectorizer
 
 PASSTHROUGH = "passthrough"  # in place of a vectorizer: rows of features
 VECTORISING = 0.05  # of the time of a fit, about
@@ -25,8 +27,39 @@ def are_features(items: Any) -> bool:
     return bool(getattr(items, "ndim", 1) > 1)
 
 
-def vectorize(vectorizer: Any, items: Any, verb: str) -> Any:
-    """Return the features of items by a verb of the vectorizer."""
+class Named(NamedTuple):
+    """The labels of data and of a vocabulary, and the words of their names."""
+
+    space: LabelSpace
+    names: list[str]
+    owners: list[int]  # the label, a column, of each name
+
+    @classmethod
+    def of(cls, space: LabelSpace, vocabulary: Vocabulary | None) -> "Named":
+        """Return the labels that data has, then those of the vocabulary alone."""
+        known = Vocabulary({}) if vocabulary is None else vocabulary
+        labels = [*space, *(label for label in known if label not in space)]
+        pairs = [
+            (name.replace("_", " "), column)
+            for column, label in enumerate(labels)
+            for name in known.names(label)
+        ]
+        names, owners = map(list, zip(*pairs, strict=True))
+        return cls(LabelSpace(labels), names, owners)
+
+    def tell(self, learner: Any, vectorizer: Any) -> None:
+        """Give a learner the features of the names."""
+        rows = vectorize(vectorizer, self.names, "transform")
+        learner.set_params(names=rows, owners=np.array(self.owners))
+
+
+def vectorize(
+    vectorizer: Any, items: Any, verb: str, named: Named | None = None
+) -> Any:
+    """Return the features of items by a verb of the vectorizer.
+
+    Words of names get columns too, where there is a vocabulary of words.
+    """
     passes = isinstance(vectorizer, str)
     if isinstance(items, Dataset):
         items = items.X if passes else items.texts
@@ -35,8 +68,17 @@ def vectorize(vectorizer: Any, items: Any, verb: str) -> Any:
             raise ValueError(f"items must have {wanted}, as the model was fitted on.")
     if passes:
         return _validation.feature_matrix(items)
+    options: Any = {}
+    if named is not None and isinstance(vectorizer, TextVectorizer | Hybrid):
+        options["names"] = named.names
     with parallel.stage("vectorising", VECTORISING):
-        return getattr(vectorizer, verb)(items)
+        rows = getattr(vectorizer, verb)(items, **options)
+    return rows if isinstance(vectorizer, TextVectorizer) else _check_rows(rows)
+
+
+def _check_rows(rows: Any) -> CSR:
+    """Return the rows of any transformer as learners take them."""
+    return _validation.feature_matrix(rows, name="rows of vectorizer")
 
 
 class Labelled(NamedTuple):

@@ -19,6 +19,7 @@ from manylabel.text._decision import (
     cost_of,
     scorer_of,
 )
+from manylabel.text._embeddings import Embeddings, Hybrid
 from manylabel.text._items import Labelled, check_count, vectorize
 from manylabel.text._rules import Rules
 from manylabel.text._vectorizer import TextVectorizer
@@ -34,7 +35,7 @@ class Predictions(Shared):
     calibrate: Any
     rules: Rules | None
 
-    vectorizer_: TextVectorizer | str
+    vectorizer_: TextVectorizer | Hybrid | Embeddings | str
     learner_: Any
     label_names_: Array
 

@@ -13,17 +13,22 @@ from manylabel import _validation, persistence
 from manylabel._typing import CSR, Array, Ints, RandomState
 from manylabel._version import __version__
 from manylabel.base import MultiLabelClassifier, set_jobs
-from manylabel.data.dataset import Dataset, LabelSpace
+from manylabel.blend import NameMatch
+from manylabel.data import Dataset, LabelSpace, Vocabulary
 from manylabel.exceptions import ArchiveError
 from manylabel.model_selection.search import search
 from manylabel.persistence.records import Field, Finite, Number, Values
 from manylabel.persistence.saved import Saved
+from manylabel.persistence.state import is_ours
 from manylabel.text import _default
 from manylabel.text._card import Card, write_card
+from manylabel.text._embeddings import Embeddings, Hybrid
 from manylabel.text._explanation import TagExplanation, explain_text
 from manylabel.text._items import (
     PASSTHROUGH,
     Labelled,
+    Named,
+    are_features,
     check_count,
     check_names,
     vectorize,
@@ -58,9 +63,11 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
     ----------
     learner : multi-label classifier of this package or None, default=None
         What ranks the labels; None chooses by ``quality`` and the size of the data.
-    vectorizer : TextVectorizer, "passthrough" or None, default=None
-        What turns texts into numbers; ``"passthrough"`` takes rows of features as they
-        are. None is one or the other, as the items of ``fit`` are.
+    vectorizer : TextVectorizer, transformer, "passthrough" or None, default=None
+        What turns texts into numbers: a TextVectorizer or any other transformer of
+        scikit-learn's kind, which ``save`` refuses; ``"passthrough"`` takes rows of
+        features as they are. None is TextVectorizer or that, as the items of ``fit``
+        are.
     quality : {"fast", "balanced", "best"}, default="balanced"
         How long to learn, where no learner is named: see :func:`choose`.
     calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
@@ -78,10 +85,13 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
     language : str or None, default=None
         The language of texts, or "auto"; see :class:`TextVectorizer`, which is told it
         where a vectorizer is given.
+    vocabulary : Vocabulary or None, default=None
+        The names of labels. A :class:`NameMatch` learner then suggests all its labels,
+        those too that no item has.
 
     Attributes
     ----------
-    vectorizer_ : TextVectorizer or "passthrough"
+    vectorizer_ : TextVectorizer, transformer or "passthrough"
         The fitted vectorizer.
     learner_ : multi-label classifier
         The fitted learner; :class:`Thresholds` around it once they were chosen.
@@ -115,7 +125,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
     """
 
     _written = ("learner_",)
-    vectorizer_: TextVectorizer | str
+    vectorizer_: TextVectorizer | Hybrid | Embeddings | str
     learner_: MultiLabelClassifier
     label_names_: Annotated[Array, Values("n_labels", "O")]
     label_counts_: Annotated[Ints, Field("int64", "n_labels", Finite(least=0))]
@@ -134,6 +144,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         cost: Any = None,
         rules: Rules | None = None,
         language: str | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self.learner = learner
         self.vectorizer = vectorizer
@@ -142,6 +153,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         self.cost = cost
         self.rules = rules
         self.language = language
+        self.vocabulary = vocabulary
 
     def fit(
         self,
@@ -180,10 +192,15 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
             raise ValueError("tags must name at least one tag. Got none.")
         if self.rules is not None:
             self.rules.resolve(space)
+        named = self._name_labels(space, items)
+        if named is not None:
+            space, Y = named.space, _validation.widened(Y, len(named.space))
         vectorizer = self._new_vectorizer(items, Y.shape[0])
-        X = vectorize(vectorizer, items, "fit_transform")
+        X = vectorize(vectorizer, items, "fit_transform", named)
         check_count(Y.shape[0], X.shape[0])
         learner, reason = _default.new_learner(self.learner, X, space, self.quality)
+        if named is not None:
+            named.tell(learner, vectorizer)
         learner = _default.calibrated(learner, self._method())
         return Prepared(vectorizer, learner, reason, space, X, Y)
 
@@ -317,8 +334,25 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if isinstance(self.vectorizer_, str):  # features are passed through
             return self.feature_names_
-        hashes = self.vectorizer_.n_features is not None
-        return None if hashes else self.vectorizer_.get_feature_names_out()
+        if getattr(self.vectorizer_, "n_features", None) is not None:  # it hashes
+            return None
+        names = getattr(self.vectorizer_, "get_feature_names_out", lambda: None)()
+        return None if names is None else np.asarray(names, dtype=object)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to the folder ``path``, replacing a model there.
+
+        A folder holds data and no code, so a vectorizer of another package is refused:
+        keep it by its own means, and save the tagger of its rows.
+        """
+        check_is_fitted(self)
+        if self.reads_texts_ and not is_ours(self.vectorizer_):
+            raise TypeError(
+                "vectorizer must be one of manylabel to be saved: a model folder holds "
+                f"no code. Got {type(self.vectorizer_).__name__}. Fit the tagger to "
+                'rows that it has transformed, with vectorizer="passthrough".'
+            )
+        super().save(path)
 
     @classmethod
     def load(
@@ -373,6 +407,12 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         parts = self.learner, self.vectorizer, self.quality, self.language
         _default.check_parts(*parts)
         _default.check_decision(self.calibrate, self.cost, self.rules)
+
+    def _name_labels(self, space: LabelSpace, items: Any) -> Named | None:
+        """Return the names of labels for a learner that takes them as evidence."""
+        if not isinstance(self.learner, NameMatch) or are_features(items):
+            return None
+        return Named.of(space, self.vocabulary)
 
     def _new_vectorizer(self, items: Any, n_rows: int) -> Any:
         given = self.vectorizer, self.language

@@ -157,7 +157,9 @@ class TextVectorizer(  # type: ignore[call-arg]
             check_is_fitted(self)
         return len(self.terms_.idf)
 
-    def fit(self, texts: Iterable[str], y: Any = None) -> Self:
+    def fit(
+        self, texts: Iterable[str], y: Any = None, names: Iterable[str] = ()
+    ) -> Self:
         """Learn the vocabulary of texts.
 
         Parameters
@@ -166,6 +168,8 @@ class TextVectorizer(  # type: ignore[call-arg]
             Texts; they are read once.
         y : ignored
             Accepted for scikit-learn.
+        names : iterable of str, default=()
+            Names whose words get columns too, however rare they are in texts.
 
         Returns
         -------
@@ -177,10 +181,12 @@ class TextVectorizer(  # type: ignore[call-arg]
             vocabulary = Growing(self.min_df)
             for grams in self.iter_grams(self._tell(texts)):
                 vocabulary.add(grams)
-            self._settle(vocabulary)
+            self._settle(vocabulary, names)
         return self
 
-    def fit_transform(self, texts: Iterable[str], y: Any = None) -> CSR:
+    def fit_transform(
+        self, texts: Iterable[str], y: Any = None, names: Iterable[str] = ()
+    ) -> CSR:
         """Learn the vocabulary of texts and return their rows, reading them once.
 
         Parameters
@@ -189,6 +195,8 @@ class TextVectorizer(  # type: ignore[call-arg]
             Texts.
         y : ignored
             Accepted for scikit-learn.
+        names : iterable of str, default=()
+            Names whose words get columns too, however rare they are in texts.
 
         Returns
         -------
@@ -200,7 +208,7 @@ class TextVectorizer(  # type: ignore[call-arg]
             return self.transform(texts)
         vocabulary = Growing(self.min_df)
         parts = [vocabulary.add(grams) for grams in self.iter_grams(self._tell(texts))]
-        column = self._settle(vocabulary)
+        column = self._settle(vocabulary, names)
         parts = [renumber(part, column, self.n_features_out_) for part in parts]
         return self._weigh(parts)
 
@@ -351,8 +359,10 @@ class TextVectorizer(  # type: ignore[call-arg]
         n_kinds = n_lengths if self.analyzer == "word" else 1
         return int(self.n_features or 0) // n_kinds
 
-    def _settle(self, vocabulary: Growing) -> Array:
-        """Keep what is frequent enough; return the column of each number."""
+    def _settle(self, vocabulary: Growing, names: Iterable[str]) -> Array:
+        """Keep what is frequent enough or in names; return each number's column."""
+        for grams in self.iter_grams(names):
+            vocabulary.keep(grams)
         terms, column = vocabulary.settle(self.max_features)
         self._learn(terms, vocabulary.n_rows)
         return column

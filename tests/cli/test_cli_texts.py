@@ -348,3 +348,30 @@ def test_the_language_of_texts_is_told_and_printed(cli, tmp_path):
     refused = cli("fit", train, *made, "--language", "xx")
     assert refused.status == 2
     assert "--language must be one of auto, da, de" in refused.err
+
+
+def test_labels_of_a_vocabulary_are_suggested_and_named(cli, tmp_path):
+    names = {"x:wine": "wine", "x:bread": "bread", "x:cheese": "cheese"}
+    vocabulary = tmp_path / "vocabulary.tsv"
+    lines = (f"<{label}>\t{name}\n" for label, name in names.items())
+    vocabulary.write_text("".join(lines), encoding="utf-8")
+    rows = [("red wine", "x:wine"), ("rye bread", "x:bread"), ("wine", "x:wine")] * 10
+    train = tmp_path / "train.jsonl"
+    lines = (json.dumps({"text": text, "labels": [x]}) + "\n" for text, x in rows)
+    train.write_text("".join(lines), encoding="utf-8")
+    made = ("--model", tmp_path / "model", "--learner", "one-vs-rest")
+    done = cli("fit", train, *made, "--vocabulary", vocabulary)
+    assert done.status == 0, done.err
+    text = tmp_path / "text.txt"
+    text.write_text("some cheese")
+    done = cli("predict", tmp_path / "model", text, "-k", "1")
+    header, line = done.out.splitlines()
+    assert header == "row\tlabel\tscore\tname"
+    assert line.startswith("0\tx:cheese\t")
+    assert line.endswith("\tcheese")
+    done = cli("predict", tmp_path / "model", text, "-k", "1", "--format", "jsonl")
+    assert json.loads(done.out)["names"] == ["cheese"]
+    vocabulary.write_text("<y:other>\tother\n")
+    refused = cli("fit", train, *made, "--vocabulary", vocabulary)
+    assert refused.status == 2
+    assert "expected labels of the data, found none of 2" in refused.err

@@ -35,7 +35,7 @@ ROWS_AT_ONCE = 1024
 LEAST_LIKE = 0.05
 RARE, RAREST = 2, 0.1  # rows of a label that is left out; at least this share of all is
 SEEN_WEIGHTS = (0.0, 0.1, 0.3, 1.0)
-UNSEEN_WEIGHTS = (1.0, 0.5, 0.25, 2.0)  # of equals, the first
+UNSEEN_WEIGHTS = (1.0, 0.5, 0.25, 0.1, 2.0)  # of equals, the first
 DEPTHS, DEEPEST = (1, 5), 10  # of the precision, and of labels left out
 TILT = 1e-3  # of a curve, over its whole length
 HIGHEST = 1 + max(*SEEN_WEIGHTS, *UNSEEN_WEIGHTS)  # no score is above it
@@ -80,7 +80,7 @@ class NameMatch(BatchClassifier):
     weight_, unseen_weight_ : float
         What the share of a likeness counts, beside that of the learner, for labels
         that were learnt and for others: what ranks the labels left out best, and costs
-        no more of P@1 and P@5 than one standard error.
+        the others no more of the learner's P@1 and P@5 than one standard error.
     threshold_ : float
         What a label must exceed to be predicted.
 
@@ -286,9 +286,9 @@ class Trial(NamedTuple):
 
     def choose(self) -> tuple[float, float]:
         """Return what names count, for labels that were learnt and for others."""
+        before, most = self.judge(0.0, 0.0)  # the learner by itself
         values = [self.judge(w, 0.0)[0].mean() for w in SEEN_WEIGHTS]
         weight = SEEN_WEIGHTS[int(np.argmax(values))]
-        before, most = self.judge(weight, 0.0)
         chosen = 0.0
         for unseen in UNSEEN_WEIGHTS:
             after, gain = self.judge(weight, unseen)

@@ -137,11 +137,11 @@ class Hybrid(Saved, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> from manylabel import Hybrid, TextVectorizer
     >>> words, letters = TextVectorizer(min_df=1), TextVectorizer(analyzer="char")
     >>> both = Hybrid([words, letters], weights=[1.0, 0.5]).fit(["red wine", "wine"])
-    >>> both.transform(["wines"]).shape[1] == both.widths_.sum() == both.n_features_out_
+    >>> both.transform(["wines"]).shape[1] == both.n_features_out_
     True
     """
 
-    vectorizers_: list[Any]
+    vectorizers_: list[BaseEstimator]
     widths_: Annotated[Array, Field("int64", "n_vectorizers", Finite(least=0))]
 
     def __init__(

@@ -43,7 +43,7 @@ def shards(name: str = "depends", trees: Trees = 20, data: Data = FOLDER) -> Non
 
 
 @app.command()
-def simulate(name: str = "npm-deps", data: Data = FOLDER) -> None:
+def simulate(name: str = "depends", data: Data = FOLDER) -> None:
     """Measure constants on one core, and simulate 1,000 machines at Ads-9M's size."""
     from benchmarks.cluster.paper import plan_on_paper
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from manylabel._typing import Floats
 
+ROUNDING = 1e-9  # of sums: a part ends where its share is reached, about
+
 
 @dataclass(frozen=True)
 class Job:
@@ -95,7 +97,7 @@ def on_paper(job: Job, cluster: Cluster, n_parts: int) -> dict[str, Any]:
 def cut(units: Floats, n_parts: int) -> Floats:
     """Return the seconds of parts, ranges of units of about the same cost."""
     done = np.cumsum(units)
-    aims = done[-1] * np.arange(1, n_parts) / n_parts
+    aims = done[-1] * np.arange(1, n_parts) / n_parts * (1 - ROUNDING)
     edges = np.unique(np.searchsorted(done, aims) + 1)
     return np.add.reduceat(units, np.append(0, edges[edges < len(units)]))
 

@@ -27,6 +27,7 @@ from manylabel.trees import FastXML, PfastreXML, PfastXML
 
 FILE = "plan.json"
 LEARNER, TAGGER, PREPARED = "learner", "tagger", "prepared"
+ROUNDING = 1e-9  # of sums: a part ends where its share is reached, about
 ALL, SHARDS = "all", "shards"  # rows that a part reads
 
 
@@ -215,7 +216,7 @@ def _cut(costs: Floats, n_parts: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of about the same cost, each of at least one unit."""
     n_parts = max(1, min(n_parts, len(costs)))
     done = np.cumsum(costs)
-    aims = done[-1:] * np.arange(1, n_parts) / n_parts
+    aims = done[-1:] * np.arange(1, n_parts) / n_parts * (1 - ROUNDING)
     edges = np.searchsorted(done, aims, side="left") + 1
     # A dear unit may hold several aims: then later ranges begin later.
     edges = np.maximum.accumulate(edges - np.arange(len(edges))) + np.arange(len(edges))

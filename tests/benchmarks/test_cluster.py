@@ -58,3 +58,7 @@ def test_parts_hold_all_units_and_cost_about_the_same():
 
 def test_a_dear_unit_is_a_part_of_its_own():
     assert cut(np.array([1.0, 100.0, 1.0]), 3).max() < 102
+
+
+def test_equal_units_make_equal_parts():
+    np.testing.assert_allclose(cut(np.full(50, 4391.7), 50), 4391.7)

@@ -124,6 +124,14 @@ def test_parts_cost_about_the_same(data, tmp_path):
     assert [part.stop - part.start for part in parts] == [3, 2, 3, 2]
 
 
+def test_trees_of_a_validation_set_are_parts_of_about_the_same_cost(data, tmp_path):
+    parts = plan(ml.PfastreXML(n_estimators=20), data, 7, tmp_path)
+    sizes = {}
+    for part in parts:
+        sizes.setdefault(part.stage, []).append(part.stop - part.start)
+    assert sizes == {"trees": [5, 5, 5, 5], "validation": [5, 5, 5]}
+
+
 def test_more_parts_than_units_are_as_many_as_units(data, tmp_path):
     parts = plan(ml.FastXML(n_estimators=3), data, 40, tmp_path)
     assert [(part.start, part.stop) for part in parts] == [(0, 1), (1, 2), (2, 3)]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from manylabel._typing import CSR, Floats
-from manylabel.solvers.columns import Columns
+from manylabel.solvers.columns import Columns, cost_blocks
 
 LABELS = "labels"
 PER_LABEL = 100.0  # rows that cost as much as a label has beside its own
@@ -22,7 +22,9 @@ class LabelDivision:
     ) -> None:
         self.learner, self.X, self.Y, self.prepared = learner, X, Y, None
         self._by_label, self._weight, self._heavier = Y.tocsc(), weight, heavier
-        costs = PER_LABEL + np.diff(self._by_label.indptr)
+        numbers = np.arange(Y.shape[1])
+        costs = PER_LABEL + np.diff(self._by_label.indptr).astype(np.float64)
+        costs = cost_blocks(costs, numbers, numbers == len(numbers) - 1)
         self.stages: Mapping[str, Floats] = {LABELS: costs}
 
     def fit(self, stage: str, units: range) -> Columns:

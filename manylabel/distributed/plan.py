@@ -78,7 +78,8 @@ def plan(
         A file that :func:`manylabel.read` reads, a sharded folder
         (:func:`manylabel.distributed.write_shards`), or a data set.
     n_parts : int
-        How many parts, about: each has at least one unit, a tree or a label.
+        How many parts, at most: each has at least one tree, or the labels that are
+        solved side by side.
     out : str or path-like
         A folder that all workers see. It gets the rows, with texts vectorised, the
         parameters and the plan. The same plan in it is taken as it is.
@@ -186,7 +187,9 @@ def _divided(
     return [
         (stage, start, stop, [])
         for stage, costs in division.stages.items()
-        for start, stop in _cut(costs, round(n_parts * costs.sum() / (total or 1)))
+        for start, stop in _cut(
+            costs, max(1, round(n_parts * costs.sum() / (total or 1)))
+        )
     ]
 
 
@@ -213,15 +216,11 @@ def _read(path: Path) -> Dataset:
 
 
 def _cut(costs: Floats, n_parts: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of about the same cost, each of at least one unit."""
-    n_parts = max(1, min(n_parts, len(costs)))
+    """Yield ranges of about the same cost, at most so many; at least one."""
     done = np.cumsum(costs)
     aims = done[-1:] * np.arange(1, n_parts) / n_parts * (1 - ROUNDING)
-    edges = np.searchsorted(done, aims, side="left") + 1
-    # A dear unit may hold several aims: then later ranges begin later.
-    edges = np.maximum.accumulate(edges - np.arange(len(edges))) + np.arange(len(edges))
-    most = len(costs) - np.arange(n_parts - 1, 0, -1)
-    yield from pairwise([0, *np.minimum(edges, most).tolist(), len(costs)])
+    edges = np.unique(np.searchsorted(done, aims) + 1)
+    yield from pairwise([0, *edges[edges < len(costs)].tolist(), len(costs)])
 
 
 def _shard_ranges(

@@ -11,7 +11,7 @@ from manylabel._typing import Floats, Ints
 from manylabel.label_tree._validation_set import find_splits, part_of
 from manylabel.persistence import records
 from manylabel.persistence.records import Field, Finite
-from manylabel.solvers.columns import Columns
+from manylabel.solvers.columns import Columns, cost_blocks
 from manylabel.solvers.levels import (
     Lesson,
     Level,
@@ -123,8 +123,11 @@ class TreeDivision:
         for number, below in enumerate(levels[1:]):
             level = find_level(shape, levels[number], below, self.lesson)
             n_rows = np.diff(level.nodes.indptr)
-            parents = shape.parents[below.start : below.stop] - level.first
-            costs.append(PER_CLASSIFIER + n_rows[parents])
+            parents = shape.parents[below.start : below.stop]
+            numbers = np.arange(below.start, below.stop) - shape.child_starts[parents]
+            is_last = np.append(parents[1:] != parents[:-1], True)
+            each = PER_CLASSIFIER + n_rows[parents - level.first]
+            costs.append(cost_blocks(each, numbers, is_last))
         return np.concatenate(costs)
 
     def _make_lesson(self, stage: str) -> Lesson:

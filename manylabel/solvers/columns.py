@@ -6,10 +6,37 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from manylabel._typing import Array, Ints, Singles
+from manylabel._typing import Array, Bools, Floats, Ints, Singles
 from manylabel.persistence.records import Columns as In
 from manylabel.persistence.records import Field, Finite, Offsets
-from manylabel.solvers.lanes import Fitted
+from manylabel.solvers.lanes import LANES, Fitted
+
+
+def cost_blocks(costs: Floats, numbers: Ints, is_last: Bools) -> Floats:
+    """Put the costs of classifiers that are solved side by side on the last of them.
+
+    A range that ends within such a block would cost as much as one that does not.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (n_columns,)
+        Of each classifier.
+    numbers : ndarray of shape (n_columns,)
+        Which it is among those that learn from the same rows.
+    is_last : ndarray of shape (n_columns,)
+        Whether it is the last of these.
+
+    Examples
+    --------
+    >>> last = np.array([False, True, False, True])
+    >>> cost_blocks(np.ones(4), np.array([0, 1, 0, 1]), last)
+    array([0., 2., 0., 2.])
+    """
+    ends = np.flatnonzero(is_last | (numbers % LANES == LANES - 1))
+    blocks = np.zeros(len(costs))
+    if len(ends):
+        blocks[ends] = np.add.reduceat(costs, np.append(0, ends[:-1] + 1))
+    return blocks
 
 
 class Columns(NamedTuple):

@@ -7,7 +7,7 @@ import manylabel as ml
 
 @pytest.fixture(scope="package")
 def corpus():
-    return ml.make_corpus(n_rows=300, n_features=40, n_labels=30, random_state=0)
+    return ml.make_corpus(n_rows=300, n_features=40, n_labels=150, random_state=0)
 
 
 @pytest.fixture

@@ -21,12 +21,12 @@ LEARNERS = {
     ),
     "OneVsRest": ml.OneVsRest(),
     "OneVsRest of logistic loss": ml.OneVsRest(loss="log_loss", propensity=0.7),
-    "LabelTree": ml.LabelTree(n_clusters=3, leaf_labels=5),
+    "LabelTree": ml.LabelTree(n_clusters=3, leaf_labels=25),
     "LabelTree of one level": ml.LabelTree(),
-    "LabelTree of three trees": ml.LabelTree(n_estimators=3, leaf_labels=8),
-    "LabelTree that chooses": ml.LabelTree(leaf_labels=8, tilt="auto", cost="f1"),
-    "LabelTree of probabilities": ml.LabelTree(leaf_labels=8, calibrate="auto"),
-    "LabelTree of a background": ml.LabelTree(leaf_labels=8, background=30),
+    "LabelTree of three trees": ml.LabelTree(n_estimators=3, leaf_labels=40),
+    "LabelTree that chooses": ml.LabelTree(leaf_labels=40, tilt="auto", cost="f1"),
+    "LabelTree of probabilities": ml.LabelTree(leaf_labels=40, calibrate="auto"),
+    "LabelTree of a background": ml.LabelTree(leaf_labels=40, background=30),
 }
 each_learner = pytest.mark.parametrize("name", LEARNERS)
 
@@ -61,7 +61,7 @@ def test_merged_folders_are_those_of_the_whole(name, data, tmp_path):
 @given(
     name=st.sampled_from(sorted(LEARNERS)),
     n_rows=st.integers(12, 80),
-    n_labels=st.integers(1, 20),
+    n_labels=st.integers(1, 200),
     n_parts=st.integers(1, 12),
     seed=st.integers(0, 1000),
 )
@@ -71,7 +71,7 @@ def test_any_data_in_any_parts_give_the_whole(
     out = tmp_path_factory.mktemp("out")
     rng = np.random.default_rng(seed)
     X = rng.random((n_rows, 6)) * (rng.random((n_rows, 6)) < 0.5)
-    Y = (rng.random((n_rows, n_labels)) < 0.2).astype(int)
+    Y = (rng.random((n_rows, n_labels)) < 0.1).astype(int)
     learner = fresh(name).set_params(random_state=seed)
     data = ml.Dataset(X, Y)
     parts = plan(learner, data, n_parts, out / "plan")
@@ -81,7 +81,7 @@ def test_any_data_in_any_parts_give_the_whole(
 
 
 def test_a_tagger_of_texts_is_merged_too(texts, tmp_path):
-    make = lambda: ml.Tagger(ml.LabelTree(leaf_labels=8, n_jobs=2))  # noqa: E731
+    make = lambda: ml.Tagger(ml.LabelTree(leaf_labels=40, n_jobs=2))  # noqa: E731
     merged = fit(make(), texts, out=tmp_path / "out", n_parts=3)
     assert_same_folders(merged, make().fit(texts), tmp_path)
 
@@ -114,7 +114,7 @@ def test_the_plan_moves_with_its_parts(data, tmp_path):
 
 
 def test_a_part_is_small_and_knows_no_data(data, tmp_path):
-    parts = plan(ml.LabelTree(leaf_labels=5), data, 6, tmp_path)
+    parts = plan(ml.LabelTree(leaf_labels=25), data, 6, tmp_path)
     assert len(parts) == 6
     assert all(len(json.dumps(part._asdict())) < 300 for part in parts)
 

@@ -75,8 +75,7 @@ class Embeddings(Saved, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Itself.
         """
         self._check_parameters()
-        loaded = _load(self.model, self.download)
-        self.n_features_out_ = int(loaded.get_sentence_embedding_dimension())
+        self.n_features_out_ = self._encode(["a"]).shape[1]
         return self
 
     def transform(self, texts: Iterable[str]) -> Singles:
@@ -101,8 +100,11 @@ class Embeddings(Saved, TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 )
         if not held:
             return np.empty((0, self.n_features_out_), np.float32)
+        return self._encode(held)
+
+    def _encode(self, texts: list[str]) -> Singles:
         found = _load(self.model, self.download).encode(
-            held,
+            texts,
             batch_size=self.batch_size,
             normalize_embeddings=True,
             show_progress_bar=False,

@@ -37,6 +37,7 @@ from .data import Dataset as Dataset
 from .data import LabelSpace as LabelSpace
 from .data import Vocabulary as Vocabulary
 from .data import iter_chunks as iter_chunks
+from .data import load_packages as load_packages
 from .data import make_corpus as make_corpus
 from .data import read as read
 from .data import write as write

@@ -56,7 +56,8 @@ def print_table(
         table.add_column(head, justify="right" if column in numbers else "left")
     for row in rows:
         table.add_row(*(Text(escape_line(cell)) for cell in row))
-    say(escape_line(title))
+    if title:
+        say(escape_line(title))
     console = Console(highlight=False)
     if console.is_terminal:
         console.print(table)

@@ -1,110 +1,114 @@
-"""``manylabel demo``: why labels that were never recorded must be reckoned with."""
+"""``manylabel demo``: texts get tags, one is corrected, hidden labels are seen."""
 
 import time
-from typing import Any, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
-from manylabel.cli import options
-from manylabel.cli.console import percent, print_json, print_table, say, status
+from manylabel.cli import hidden_labels, options
+from manylabel.cli.console import print_json, print_table, say, status
 
-N_ROWS, K = 20_000, 3
-# A law under which frequent labels are nearly always recorded and rare ones seldom,
-# chosen so that the effect is plain. With many more rare labels the correction
-# overshoots, as margins are poor probabilities there; the estimate stays right.
-A, B = 0.9, 100.0
-RECORDED = f"P@{K} on recorded labels"
-ESTIMATED = f"raw PSP@{K} on recorded labels"
-TRUE = f"P@{K} on complete labels"
-Table: TypeAlias = dict[str, dict[str, float]]  # the figures of each model
+if TYPE_CHECKING:
+    from manylabel.data import Dataset
+    from manylabel.text import Corrected
+
+N_HELD, N_SHOWN = 40, 5  # texts that the tagger has not seen, and how many are shown
+K = 2  # tags that are shown of each
+MAX_LETTERS = 50  # of a text
 
 
 def demo(seed: options.Seed = 0, json: options.Json = False) -> None:
-    """Judge models on a made-up corpus whose hidden labels are known.
+    """Tag texts, correct a tag and see it learnt, and judge what was never recorded.
 
-    Real data never shows the labels that its annotators left out. The made-up corpus
-    does, so one can see which figures on recorded labels are worth believing.
+    The texts are what Python packages say of themselves, and come with the library. In
+    the second corpus, which is made up, all labels are known, also those that were
+    hidden: so one can see which figures on recorded labels are worth believing.
 
     Example: manylabel demo --seed 1
     """
-    start = time.perf_counter()
-    with status("Making a corpus, training and judging"):
-        corpus, table = _judge(seed)
-    hidden = 1 - corpus.Y.nnz / corpus.complete.nnz
-    choices = {column: _best(table, column) for column in (RECORDED, ESTIMATED, TRUE)}
+    start, quiet = time.perf_counter(), json
+    with status("Fitting a tagger to descriptions of packages", quiet=quiet):
+        model, held = _fit(seed)
+    figures: dict[str, Any] = {"texts": _show_tags(model, held, quiet)}
+    figures["correction"] = _correct(model, held, quiet)
+    with status("Hiding labels of a corpus, training and judging", quiet=quiet):
+        hidden, table = hidden_labels.judge(seed)
     if json:
-        print_json({"hidden": hidden, "figures": table, "prefers": choices})
+        preferred = hidden_labels.choices(table)
+        print_json(
+            {**figures, "hidden": hidden, "figures": table, "prefers": preferred}
+        )
         return
-    heads = [c.replace(" on ", ", ").removesuffix(" labels") for c in choices]
-    print_table(
-        ["percent", *heads],
-        ([name, *map(percent, row.values())] for name, row in table.items()),
-        title=f"{N_ROWS // 2:,} rows to train on, as many to judge by, {hidden:.0%} of "
-        "the true labels hidden",
-        numbers=heads,
-    )
-    say(_moral(table, choices))
-    say(f"That took {time.perf_counter() - start:.1f} s.")
+    say("\n3  Labels that nobody wrote down")
+    hidden_labels.show(table, hidden)
+    say(f"\nThat took {time.perf_counter() - start:.1f} s. Next: manylabel --help")
 
 
-def _judge(seed: int) -> tuple[Any, Table]:
-    """Train on one half of a corpus; return it and each model's figures on the other.
-
-    A squared hinge tends to 2 q - 1, where q is the probability that a label is
-    *recorded*. So (score + 1) / 2 / propensity estimates that it is *true*. The
-    propensities come from the recorded labels of all rows and the constants of the
-    law, never from the complete labels.
-    """
+def _fit(seed: int) -> "tuple[Corrected, Dataset]":
+    """Return a tagger of packages that takes corrections, and rows it has not seen."""
     import numpy as np
 
-    from manylabel.baselines import OneVsRest, Popularity
-    from manylabel.data import make_corpus
-    from manylabel.metrics import precision_at_k, psp_at_k
-    from manylabel.propensity import Propensity
+    from manylabel.data import load_packages
+    from manylabel.text import Corrected, Tagger, TextVectorizer
 
-    corpus = make_corpus(
-        n_rows=N_ROWS,
-        n_features=300,
-        n_labels=50,
-        n_labels_per_row=8,
-        skew=0.8,
-        noise=0.5,
-        propensity=(A, B),
-        random_state=seed,
-    )
-    train, test = slice(N_ROWS // 2), slice(N_ROWS // 2, None)
-    law = Propensity(a=A, b=B).fit(corpus.Y)
-    popular = Popularity().fit(corpus.X[train], corpus.Y[train])
-    linear = OneVsRest().fit(corpus.X[train], corpus.Y[train])
-    margins = linear.decision_function(corpus.X[test])
-    scores = {
-        "popularity": popular.predict_topk(corpus.X[test], K),
-        "one-vs-rest": margins,
-        "one-vs-rest, corrected": np.maximum(margins + 1, 0) / 2 / law.values_,
-    }
-    recorded, complete = corpus.Y[test], corpus.complete[test]
-    return corpus, {
-        name: {
-            RECORDED: precision_at_k(recorded, s, K),
-            ESTIMATED: psp_at_k(recorded, s, K, propensity=law, normalised=False),
-            TRUE: precision_at_k(complete, s, K),
-        }
-        for name, s in scores.items()
-    }
+    packages = load_packages()
+    order = np.random.default_rng(seed).permutation(len(packages))
+    letters = TextVectorizer(analyzer="char")  # few texts share whole words
+    tagger = Tagger(quality="fast", vectorizer=letters)
+    tagger.fit(packages[np.sort(order[N_HELD:])])
+    return Corrected(tagger), packages[order[:N_HELD]]
 
 
-def _best(table: Table, column: str) -> str:
-    return max(table, key=lambda name: table[name][column])
+def _show_tags(model: "Corrected", held: "Dataset", quiet: bool) -> dict[str, Any]:
+    """Show what the tagger suggests for texts that it has not seen."""
+    suggested = _best(model, list(held.texts or ()))
+    recorded = held.labels.decode(held.Y)
+    right = sum(best[0] in tags for best, tags in zip(suggested, recorded, strict=True))
+    if not quiet:
+        n_rows = model.tagger.n_rows_
+        say(f"1  Texts and tags: learnt from {n_rows} Python packages, others tagged")
+        shown = held.texts or ()
+        rows = zip(map(_cut, shown), suggested, recorded, strict=True)
+        print_table(
+            ["text", "suggested", "recorded"],
+            ([t, _listed(b), _listed(r)] for t, b, r in islice(rows, N_SHOWN)),
+            title="",
+        )
+        say(f"The first suggestion was recorded for {right} of {len(held)} such texts.")
+    return {"learnt": model.tagger.n_rows_, "judged": len(held), "right": right}
 
 
-def _moral(table: Table, choices: dict[str, str]) -> str:
-    """Say what each column prefers, and how far it is from the truth."""
-    off = {
-        column: percent(max(abs(row[column] - row[TRUE]) for row in table.values()))
-        for column in choices
-    }
-    return (
-        "".join(f"{column} prefers {best}.\n" for column, best in choices.items())
-        + f"The last is the truth. The first is up to {off[RECORDED]} points off it, "
-        f"the second {off[ESTIMATED]}, though it saw no more labels than the first.\n"
-        "The correction divides a label's chance to be recorded by its propensity, "
-        "which is\nfitted to the recorded labels with the constants of the law known."
-    )
+def _correct(model: "Corrected", held: "Dataset", quiet: bool) -> dict[str, Any]:
+    """Correct the first text whose best tag is wrong; show it before and after."""
+    texts, recorded = list(held.texts or ()), held.labels.decode(held.Y)
+    best = _best(model, texts)
+    wrongly = (i for i, tags in enumerate(recorded) if best[i][0] not in tags)
+    row = next((i for i in wrongly if len(recorded[i]) <= K), 0)
+    like = f"{texts[row]} A fork with fewer bugs and more features."
+    before = _best(model, [texts[row], like])
+    wrong = [tag for tag in before[0] if tag not in recorded[row]]
+    model.correct([texts[row]], accepted=[recorded[row]], rejected=[wrong])
+    after = _best(model, [texts[row], like])
+    if not quiet:
+        say(f'\n2  A correction: "{_cut(texts[row])}"')
+        say(f"is not {_listed(wrong)} but {_listed(recorded[row])}. Once that is said:")
+        print_table(
+            ["tags of", "before", "after"],
+            [
+                [name, _listed(before[i]), _listed(after[i])]
+                for i, name in enumerate(("that text", "a longer one like it"))
+            ],
+            title="",
+        )
+    return {"text": texts[row], "wrong": wrong, "before": before, "after": after}
+
+
+def _best(model: "Corrected", texts: list[str]) -> list[list[str]]:
+    return [[name for name, _ in tags] for tags in model.tag_many(texts, k=K)]
+
+
+def _listed(tags: list[str]) -> str:
+    return ", ".join(tags[:K]) + ", ..." * (len(tags) > K)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_LETTERS else f"{text[:MAX_LETTERS].rstrip()} ..."

@@ -1,4 +1,4 @@
-"""demo, describe, convert and warmup do what they say."""
+"""describe, convert and warmup do what they say."""
 
 import json
 import os
@@ -8,25 +8,6 @@ import pytest
 from manylabel.baselines import OneVsRest
 from manylabel.cli import inputs
 from manylabel.data import read, write
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_demo_shows_which_figures_mislead(cli, seed):
-    outcome = cli("demo", "--seed", seed, "--json")
-    assert (outcome.status, outcome.err) == (0, "")
-    found = json.loads(outcome.out)
-    recorded, estimated, true = found["prefers"].values()
-    assert recorded == "one-vs-rest"
-    assert estimated == true == "one-vs-rest, corrected"
-    for plain, estimate, truth in (row.values() for row in found["figures"].values()):
-        assert abs(estimate - truth) < 0.02
-        assert abs(plain - truth) > 0.05
-
-
-def test_demo_says_what_each_column_prefers(cli):
-    lines = cli("demo").out.splitlines()
-    assert "P@3 on recorded labels prefers one-vs-rest." in lines
-    assert "P@3 on complete labels prefers one-vs-rest, corrected." in lines
 
 
 def test_describe_prints_the_same_figures_for_every_format(cli, files):

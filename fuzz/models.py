@@ -28,6 +28,7 @@ N_FEATURES, N_LABELS, MOST_EDITS = 6, 5, 4
 WIDEST = 1 << 24  # features; to predict takes memory for as many as a model says
 TEXTS = ["red wine", "white wine", "brown bread", "rye bread and wine"] * 6
 TAGS = [["drink"], ["drink"], ["food"], ["drink", "food"]] * 6
+IDLE = (ml.Rules, ml.Vocabulary, ml.Embeddings)  # learn nothing that is saved
 NUMBERS = (0, 1, -1, 2, 7, 255, 2**31 - 1, 2**31, -(2**31), 2**40, 2**63 - 1, 10**400)
 ODD = (*NUMBERS, 0.5, -0.5, 1e300, float("nan"), float("inf"), None, True, "", "auto")
 SHORT = ("OneVsRest", "hamming", "ridge", "f1", [], [0], ["a", "a"], {}, {"a": {}})
@@ -39,6 +40,7 @@ def _learners() -> dict[str, Any]:
         "Blend": ml.Blend([ml.OneVsRest(), ml.PfastreXML(n_estimators=2)]),
         "Calibrated": ml.Calibrated(ml.OneVsRest()),
         "Corrected": ml.Corrected(ml.Tagger()),
+        "Hybrid": ml.Hybrid([ml.TextVectorizer()]),
         "MacroAtK": ml.MacroAtK(ml.OneVsRest()),
         "Thresholds": ml.Thresholds(ml.OneVsRest()),
         "FastXML": ml.FastXML(n_estimators=2),
@@ -50,7 +52,7 @@ def _learners() -> dict[str, Any]:
     found = {
         name: small.get(name) or kind()
         for name, kind in kinds.items()
-        if isinstance(kind, type) and hasattr(kind, "get_params") and kind != ml.Rules
+        if isinstance(kind, type) and hasattr(kind, "get_params") and kind not in IDLE
     }
     return found | {
         "CSDPP grows": ml.CSDPP(regressor="gradient", grow=True, n_components=2),
@@ -90,7 +92,7 @@ def _fitted(name: str, model: Any) -> Any:
     if isinstance(model, ml.Corrected):
         model.tagger.fit(TEXTS, TAGS)
         return model.correct(["apple pie", "red wine"], [["fruit"], ["red"]])
-    if isinstance(model, ml.TextVectorizer):
+    if isinstance(model, ml.TextVectorizer | ml.Hybrid):
         return model.fit(TEXTS)
     if isinstance(model, ml.Propensity):
         return model.fit(Y)

@@ -62,6 +62,7 @@ SAMPLE_WEIGHTS = {
     "check_sample_weight_equivalence_on_sparse_data": KEYWORD,
     "check_sample_weights_not_an_array": CLASSES,
     "check_sample_weights_not_overwritten": CLASSES,
+    "check_sample_weights_pandas_series": CLASSES,
     "check_sample_weights_shape": CLASSES,
 }
 # Of those that refuse weights, and say why.

@@ -37,6 +37,7 @@ REFUSING = [
     (ml.PowersetTree(), "the shape of the tree follows from counts of rows"),
     (ml.AnnotationTree(), "the shape of the tree follows from counts of rows"),
     (ml.Blend(), "learners are chosen on rows held out, which count alike"),
+    (ml.NameMatch(), "what names are worth is told on rows held out"),
     (ml.Calibrated(ml.OneVsRest()), "probabilities are shares of rows held out"),
     (ml.MacroAtK(ml.OneVsRest()), "probabilities are shares of rows held out"),
     (ml.Thresholds(ml.OneVsRest()), "thresholds are chosen on rows held out"),

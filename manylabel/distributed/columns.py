@@ -110,8 +110,8 @@ def _usual(names: Sequence[str], tagger: Tagger) -> Sequence[str]:
         return [str(name) for name in known]
     found = ", ".join(names)
     raise ValueError(
-        f"expected features in columns {INDICES!r} and {VALUES!r}, or columns to be "
-        f"named, found {found:.200}."
+        f"expected rows of features, in columns {INDICES!r} and {VALUES!r} or in "
+        f"columns that are named, found {found:.200}."
     )
 
 

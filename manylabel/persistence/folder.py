@@ -142,11 +142,7 @@ def load(
     Traceback (most recent call last):
     manylabel.exceptions.ArchiveError: no-such-folder: there is no such model folder.
     """
-    folder = Path(path)
-    if folder.is_file():
-        raise ArchiveError(folder, "expected a model's folder, found a file.")
-    if not folder.is_dir():
-        raise ArchiveError(folder, "there is no such model folder.")
+    folder = _model_folder(path)
     found = _load(folder, mmap, verify_once)
     if not isinstance(found, kind):
         what = f"expected a {kind.__name__}, found a {type(found).__name__}"
@@ -159,11 +155,22 @@ def seal(path: str | Path) -> str:
 
     Raises ArchiveError where there is no model, as :func:`load` does.
     """
+    file = _model_folder(path) / MANIFEST
+    found: str = _parsed(file, _read_bytes(file))["sha256"]
+    return found
+
+
+def _model_folder(path: str | Path) -> Path:
+    """Return the path of a folder that has a manifest, or say what it is instead."""
     folder = Path(path)
+    if folder.is_file():
+        raise ArchiveError(folder, "expected a model's folder, found a file.")
     if not folder.is_dir():
         raise ArchiveError(folder, "there is no such model folder.")
-    found: str = _parsed(folder / MANIFEST, _read_bytes(folder / MANIFEST))["sha256"]
-    return found
+    if not os.path.lexists(folder / MANIFEST):
+        reason = f"this is no model's folder: there is no {MANIFEST} in it."
+        raise ArchiveError(folder, reason)
+    return folder
 
 
 def _load(folder: Path, mmap: bool, verify_once: bool) -> Any:
@@ -213,9 +220,6 @@ def read(
 ) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return a folder's manifest and arrays, checked, or raise ArchiveError."""
     path = folder / MANIFEST
-    if not os.path.lexists(path):
-        reason = f"this is no model's folder: there is no {MANIFEST} in it."
-        raise ArchiveError(folder, reason)
     while True:
         text = _read_bytes(path)
         manifest = _parsed(path, text)

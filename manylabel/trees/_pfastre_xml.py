@@ -157,7 +157,7 @@ class PfastreXML(PfastXML):
 
     tail_: Tail
     alpha_: Annotated[float, Number(0, 1)]
-    temperature_: Annotated[float, Number(0, MAX_TEMPERATURE)]
+    temperature_: Annotated[float, Number(0, MAX_TEMPERATURE)] = 0.0  # as 0.1.0 had it
 
     AUTHORS = PfastXML.AUTHORS | {
         "splits": "program",

@@ -132,9 +132,11 @@ def test_explain_draws_what_python_would(cli, tree, files, tmp_path, row):
 def test_pictures_and_pages_stop_at_a_depth(cli, tree, tmp_path):
     out = tmp_path / "tree.html"
     cli("explain", tree, "--html", out, "--depth", 1)
-    assert out.read_text().count("<li>") == 3
+    assert out.read_text().count("<li id=") == 3
     cli("explain", tree, "--html", out)
-    assert out.read_text().count("<li>") == len(ml.load(tree).learner_.tree_.children)
+    assert out.read_text().count("<li id=") == len(
+        ml.load(tree).learner_.tree_.children
+    )
 
 
 @pytest.mark.parametrize(

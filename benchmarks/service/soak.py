@@ -1,8 +1,9 @@
 """Whether the memory of a server stays as it is, under a modest load for long.
 
-A model is served that learns from feedback. Single texts are asked for at a rate, a
-tenth as much feedback is sent, and the resident memory of each process of the server is
-read every second. The slope is that of a straight line through the second half, and
+A model is served that learns from feedback, and is taught until what corrections may
+fill is full: 64 MB, after some 5,000 feedbacks. Then single texts are asked for at a
+rate, feedback is sent at another, and the resident memory of each process of the server
+is read every second. The slope is that of a straight line through the second half, and
 its interval is 1.96 standard errors, from the steps between the means of ten parts.
 """
 
@@ -19,6 +20,7 @@ from benchmarks.service.models import NAME, draw, make_tagger
 from benchmarks.service.sender import Lane, Sender, post
 
 N_LABELS, N_TEXTS, N_CONNECTIONS, N_PARTS = 500, 20_000, 4, 10
+N_TAUGHT, AT_ONCE = 10_000, 1000
 LOOK = 1.0  # seconds between looks at the memory
 HOUR, MB = 3600.0, 1 << 20
 
@@ -33,18 +35,13 @@ def soak(folder: Path, minutes: float, rate: float, feedback: float) -> dict[str
             post(host, port, f"{path}/predict", {"items": [{"text": text}]})
             for text, _ in pairs
         ]
-        taught = [
-            post(
-                *(host, port, f"{path}/feedback"),
-                {"item": {"text": text}, "accepted": labels, "complete": True},
-            )
-            for text, labels in pairs
-        ]
+        taught = [post(host, port, f"{path}/feedback", say(*pair)) for pair in pairs]
         lanes = [
             Lane(asked, N_CONNECTIONS, rate),
             Lane(taught, N_CONNECTIONS, feedback),
         ]
         wait_until_ready(host, port, lanes[:1])
+        teach(host, port, path, pairs)
         watch = Watch(process)
         times = Sender(host, port, lanes).run(60 * minutes)
         seen = watch.stop()
@@ -57,6 +54,19 @@ def soak(folder: Path, minutes: float, rate: float, feedback: float) -> dict[str
         ],
         "processes": {str(n): describe(rows) for n, rows in seen.items()},
     }
+
+
+def say(text: str, labels: list[str]) -> dict[str, Any]:
+    """Return feedback that says all of a text."""
+    return {"item": {"text": text}, "accepted": labels, "complete": True}
+
+
+def teach(host: str, port: int, path: str, pairs: Sequence[Any]) -> None:
+    """Send much feedback at once, and wait until it is learnt."""
+    for start in range(0, N_TAUGHT, AT_ONCE):
+        some = [say(*pair) for pair in pairs[start : start + AT_ONCE]]
+        request = post(host, port, f"{path}/feedback?wait=applied", some)
+        Sender(host, port, [Lane([request], 1, 1.0)]).run(0.1)
 
 
 def wait_until_ready(host: str, port: int, lanes: Sequence[Lane]) -> None:
@@ -107,7 +117,7 @@ def describe(rows: list[tuple[float, int]]) -> dict[str, Any]:
     """Return what memory was at first and at last, and the slope of the second half."""
     at, size = np.array(rows, np.float64).T
     size /= MB
-    half = len(at) // 2
+    half, tenths = len(at) // 2, np.array_split(size, 10)
     parts = np.array_split(np.arange(half, len(at)), N_PARTS)
     slope = HOUR * float(np.polyfit(at[half:], size[half:], 1)[0])
     means = np.array([[at[p].mean(), size[p].mean()] for p in parts])
@@ -118,5 +128,6 @@ def describe(rows: list[tuple[float, int]]) -> dict[str, Any]:
         "mb_at_half": round(float(size[half : half + 10].mean()), 1),
         "mb_at_last": round(float(size[-10:].mean()), 1),
         "mb_an_hour": round(slope, 2),
+        "mb_each_tenth": [round(float(part.mean()), 1) for part in tenths],
         "interval": [round(slope - error, 2), round(slope + error, 2)],
     }

@@ -95,9 +95,9 @@ def on_spark(model: Path) -> Iterator[Run]:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    master = f"local-cluster[{N_CORES},1,2048]"
+    master = f"local-cluster[{N_CORES},1,1024]"
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
-    session = builder.config("spark.executor.memory", "2g").getOrCreate()
+    session = builder.getOrCreate()
 
     def run(rows: Path, out: Path) -> None:
         answer = ml.distributed.predict(session.read.parquet(str(rows)), model, k=K)

@@ -138,7 +138,7 @@ def test_wrong_texts_are_refused(texts, columns, message):
         ({"indices": [[1.5]], "values": [[1.0]]}, "whole numbers for indices"),
         ({"indices": [[1]], "values": [[None]]}, "numbers in 'values', found an empty"),
         ({"indices": [[1]], "values": [[float("nan")]]}, "NaN"),
-        ({"f0": [1.0]}, "expected features in columns 'indices' and 'values'"),
+        ({"f0": [1.0]}, "rows of features, in columns 'indices' and 'values'"),
     ],
 )
 def test_wrong_features_are_refused(features, columns, message):

@@ -52,8 +52,8 @@ class Trial:
 
     @cached_property
     def key(self) -> str:
-        """What tells a finished run from others: the same in the same version."""
-        return digest(self.about, ml.__version__)
+        """What tells a finished run from others; its record says which commit ran it."""
+        return digest(self.about)
 
     @property
     def group(self) -> str:

@@ -119,9 +119,9 @@ class Run:
 
     @property
     def key(self) -> str:
-        """What tells a finished run from others: the same in the same version."""
+        """What tells a finished run from others; its line says which commit ran it."""
         settings = [self.kind, dict(self.parameters)]
-        return f"learners {digest(self.data, self.stamp, settings, ml.__version__)}"
+        return f"learners {digest(self.data, self.stamp, settings)}"
 
     @property
     def group(self) -> str:

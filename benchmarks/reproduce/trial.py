@@ -52,7 +52,7 @@ class Trial:
 
     @cached_property
     def key(self) -> str:
-        """What tells a finished run from others; its record says which commit ran it."""
+        """What tells a finished run from others; its line says which commit ran it."""
         return digest(self.about)
 
     @property

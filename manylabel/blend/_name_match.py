@@ -35,10 +35,9 @@ ROWS_AT_ONCE = 1024
 LEAST_LIKE = 0.05
 RARE, RAREST = 2, 0.1  # rows of a label that is left out; at least this share of all is
 SEEN_WEIGHTS = (0.0, 0.1, 0.3, 1.0)
-UNSEEN_WEIGHTS = (1.0, 0.5, 0.25, 0.1, 2.0)  # of equals, the first
+UNSEEN_WEIGHTS = (1.0, 0.5, 0.2, 0.1, 0.03, 0.01, 0.003, 0.001)  # of equals, the first
 DEPTHS, DEEPEST = (1, 5), 10  # of the precision, and of labels left out
 TILT = 1e-3  # of a curve, over its whole length
-HIGHEST = 1 + max(*SEEN_WEIGHTS, *UNSEEN_WEIGHTS)  # no score is above it
 OTHERS = np.array([-1, -2], np.float32)  # of labels not listed: seen ones, the rest
 
 
@@ -60,6 +59,10 @@ class NameMatch(BatchClassifier):
         of the names of its labels. None is no evidence.
     owners : array of shape (n_names,) or None, default=None
         The label, a column, of each name; a label may have several.
+    unseen_weight : float or None, default=None
+        What the share of a likeness counts for labels that no training row has. None
+        chooses it, as ``unseen_weight_`` says. 1 takes it as it is, which suggests more
+        of these labels, in the places of labels that were learnt.
     cost : str or object with ``from_counts``, default="f1"
         What the threshold of ``predict`` is to make small, on rows held out.
     n_jobs : int or None, default=None
@@ -111,6 +114,7 @@ class NameMatch(BatchClassifier):
         *,
         names: Any = None,
         owners: Any = None,
+        unseen_weight: float | None = None,
         cost: Any = "f1",
         n_jobs: int | None = None,
         random_state: RandomState = 0,
@@ -118,6 +122,7 @@ class NameMatch(BatchClassifier):
         self.estimator = estimator
         self.names = names
         self.owners = owners
+        self.unseen_weight = unseen_weight
         self.cost = cost
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -156,12 +161,15 @@ class NameMatch(BatchClassifier):
         if len(hits):
             found = calibration(named.data[is_told], hits, by_hits=True)
             self.name_curve_ = _tilted(found)
-        trial = Trial(self._join(lists), left_out, Y)
-        self.weight_, self.unseen_weight_ = trial.choose()
-        scores = trial.blend(self.weight_, self.unseen_weight_)
+        held = HeldOut(self._join(lists), left_out, Y)
+        self.weight_, self.unseen_weight_ = held.choose()
+        if self.unseen_weight is not None:
+            self.unseen_weight_ = float(self.unseen_weight)
+        scores = held.blend(self.weight_, self.unseen_weight_)
         cost, worth = as_counted_cost(self.cost), np.ones(Y.shape[1])
         best = thresholds.best_threshold(scores, Y, worth, cost)
-        self.threshold_ = best if Y.nnz else HIGHEST
+        highest = 1 + max(self.weight_, self.unseen_weight_)  # no score is above it
+        self.threshold_ = best if Y.nnz else highest
 
     def _join(self, lists: tuple[CSR, CSR]) -> Candidates:
         """Return the labels of both lists, with the shares that they stand for."""
@@ -221,6 +229,8 @@ class NameMatch(BatchClassifier):
             check_learner(self.estimator, "estimator")
         if (self.names is None) != (self.owners is None):
             raise ValueError("names and owners must be given together.")
+        if self.unseen_weight is not None:
+            _validation.number(self.unseen_weight, "unseen_weight", least=0)
         as_counted_cost(self.cost)
 
 
@@ -277,7 +287,7 @@ class Matcher(NamedTuple):
         return lists.best(MOST_NAMED, every, np.zeros(2, np.float32))
 
 
-class Trial(NamedTuple):
+class HeldOut(NamedTuple):
     """Rows held out: what both say of their labels, those left out, and the truth."""
 
     found: Candidates

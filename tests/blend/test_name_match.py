@@ -22,8 +22,7 @@ def corpus(n_rows, seed):
     return texts, tags
 
 
-@pytest.fixture(scope="module")
-def tagger():
+def fit_without_music(**options):
     """Return a tagger that has never seen the tag music."""
     texts, tags = corpus(400, 0)
     tags = [[name for name in row if name != "music"] for row in tags]
@@ -33,8 +32,14 @@ def tagger():
             for name in WORDS
         }
     )
-    learner = ml.NameMatch(ml.OneVsRest())
+    learner = ml.NameMatch(ml.OneVsRest(), **options)
     return ml.Tagger(learner, vocabulary=vocabulary).fit(texts, tags)
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    """Return a tagger that chose what names count."""
+    return fit_without_music()
 
 
 def test_a_label_without_an_example_is_suggested(tagger):
@@ -64,6 +69,21 @@ def test_labels_that_were_learnt_rank_as_before(tagger):
         each.evaluate(texts, tags)["P@1"] for each in (tagger, plain)
     )
     assert with_names > without - 0.06
+
+
+def test_the_more_a_name_counts_the_higher_its_label_ranks(tagger):
+    texts, tags = corpus(200, 1)
+    texts = [text for text, row in zip(texts, tags, strict=True) if "music" in row]
+    places = []
+    for weight in (0.0, 0.1, 3.0):
+        given = fit_without_music(unseen_weight=weight)
+        assert given.learner_.unseen_weight_ == weight
+        assert given.learner_.weight_ == tagger.learner_.weight_
+        names = [[name for name, _ in row] for row in given.tag_many(texts, k=10)]
+        places.append([row.index("music") for row in names])
+    assert (np.diff(places, axis=0) <= 0).all()
+    assert set(places[0]) == {9}
+    assert np.mean(places[-1]) < 1
 
 
 def test_a_name_is_like_a_text_by_its_definition():
@@ -118,6 +138,8 @@ def test_without_names_it_ranks_as_its_learner():
         ({"names": np.ones((2, 3)), "owners": [0]}, "owners a label for each"),
         ({"names": np.ones((2, 2)), "owners": [0, 1]}, "names must have 3 features"),
         ({"names": np.ones((1, 3)), "owners": [9]}, "owners"),
+        ({"unseen_weight": -1}, "unseen_weight == -1, must be >= 0"),
+        ({"unseen_weight": np.inf}, "unseen_weight must be finite"),
     ],
 )
 def test_refuses_names_that_do_not_fit(options, message):

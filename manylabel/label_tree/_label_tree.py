@@ -116,10 +116,11 @@ class LabelTree(CalibratedClassifier, ExplainedClassifier):
     label_features : array or sparse array of shape (n_labels, n), or None, default=None
         Rows to cluster labels by, as embeddings or names; None takes the mean of the
         rows that have a label.
-    parents : sequence of int, mapping of str to str, or None, default=None
+    parents : sequence of int, mapping of str to str, Vocabulary or None, default=None
         A hierarchy to take in place of clusters: for each label the column of its
         parent, -1 for none. Entries after the last label are groups that are none. As
-        the learner of a :class:`Tagger` also names, and the names of their parents.
+        the learner of a :class:`Tagger` also names, and the names of their parents, or
+        a :class:`Vocabulary`, of which the first broader term of each label is taken.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores.
     random_state : int, Generator, RandomState or None, default=0

@@ -122,7 +122,7 @@ def _read_rdf(source: Source, format: str, data: bytes) -> Concepts:
         raise MissingExtra("SKOS", "rdflib", "skos") from None
     triples: list[tuple[str, str, Any]] = []
 
-    class Sieve(Graph):
+    class Sieve(Graph):  # type: ignore[misc]  # Any, also where it is installed
         """Keeps what a vocabulary needs, not the whole graph."""
 
         def add(self, triple: Any) -> Any:

@@ -28,12 +28,14 @@ def pad(X: CSR, bias: float) -> CSR:
 class Products:
     """Products of a sparse matrix with dense ones, on some threads.
 
-    A row of a product has the same bits whatever the number of threads.
+    A row of a product has the same bits whatever the number of threads. Where joblib's
+    backend is not threads, products are made here: to send a matrix takes longer than
+    to multiply it.
     """
 
     def __init__(self, rows: CSR, n_jobs: int | None = None) -> None:
         self.squares = rows.power(2).sum(axis=0)[:, np.newaxis]  # of each column
-        self._n_jobs = n_jobs
+        self._n_jobs = 1 if parallel.leaves_process() else n_jobs
         self._rows, self._columns = self._cut(rows), self._cut(rows.T.tocsr())
 
     def times(self, weights: Floats) -> Floats:

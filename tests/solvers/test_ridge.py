@@ -1,5 +1,6 @@
 """Ridge regression: the normal equations, by each of the ways to solve them."""
 
+import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -92,3 +93,14 @@ def test_nothing_to_do_takes_no_step():
     )
     assert converged
     assert_array_equal(found, zeros)
+
+
+@pytest.mark.slow
+def test_no_matrix_goes_through_dask(dask_client, sent):
+    X, weights = sp.csr_array(np.ones((500, 200))), np.ones((200, 2))  # 1.2 MB
+    before = sum(sent)
+    with joblib.parallel_config(backend="dask", n_jobs=2):
+        products = ridge.Products(X)
+        for _ in range(3):
+            assert_array_equal(products.turned(products.times(weights)), 1e5)
+    assert sum(sent) - before < X.data.nbytes

@@ -52,18 +52,21 @@ def simulate(name: str = "depends", data: Data = FOLDER) -> None:
 
 @app.command()
 def predict(
+    work: Annotated[Path, typer.Argument(help="A folder, which stays.")],
     rows: Annotated[int, typer.Option(min=1, help="How many.")] = 10_000_000,
     name: str = "npm-deps",
     data: Data = FOLDER,
 ) -> None:
     """Predict by Spark and by Ray beside the command line, with a process killed too.
 
-    Rows are those of the test part, again and again, in a temporary folder.
+    Rows are those of the test part, again and again. Stopped, it goes on with the
+    engine that was at work.
     """
     from benchmarks.cluster.predictions import measure_predictions
 
+    work.mkdir(parents=True, exist_ok=True)
     parts = (read(name, data, part) for part in ("train", "test"))
-    _print({"set": name, **measure_predictions(*parts, rows)})
+    _print({"set": name, **measure_predictions(*parts, rows, work)})
 
 
 def _print(found: Any) -> None:

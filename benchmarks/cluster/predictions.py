@@ -1,15 +1,14 @@
 """Predictions by Spark and by Ray on two processes, beside two threads of one."""
 
+import json
 import os
-import signal
+import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,43 +16,66 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import manylabel as ml
+from benchmarks.cluster.processes import cpu_seconds, losing
 
 K, N_CORES, N_FILES = 5, 2, 16
 FEW = 20_000  # rows that start processes and load kernels
-EXECUTOR, ACTOR = "CoarseGrainedExecutorBackend", "ray::MapWorker"
 Run = Callable[[Path, Path], None]
 
 
-def measure_predictions(train: ml.Dataset, test: ml.Dataset, n_rows: int) -> Any:
+def measure_predictions(
+    train: ml.Dataset, test: ml.Dataset, n_rows: int, folder: Path
+) -> dict[str, Any]:
     """Return rows a second of each engine, the ratio to the command line, and losses.
 
-    Rows are those of a test part, again and again.
+    Rows are those of a test part, again and again. What the folder has of a run that
+    was stopped is taken as it is.
     """
-    with TemporaryDirectory() as place:
-        folder = Path(place)
-        model = folder / "model"
-        ml.LabelTree(n_jobs=N_CORES).fit(train.X, train.Y).save(model)
-        write_rows(test.X, n_rows, folder / "rows")
-        write_rows(test.X, FEW, folder / "few")
-        command_line(model)(folder / "few", folder / "few.parquet")
-        found = {"rows": n_rows, "here": timed(command_line(model), folder, "here")}
-        expected = gather(folder / "here", n_rows)
-        for name, engine, victim in (
-            ("spark", on_spark, EXECUTOR),
-            ("ray", on_ray, ACTOR),
-        ):
-            with engine(model) as run:
-                run(folder / "few", folder / f"few-{name}")
-                found[name] = timed(run, folder, name)
-                with losing(victim, found[name]["seconds"] / 2) as lost:
-                    killed = timed(run, folder, f"{name}-killed")
-            found[name]["ratio"] = round(
-                found["here"]["seconds"] / found[name]["seconds"], 3
-            )
-            found[name]["equal"] = same(gather(folder / name, n_rows), expected)
-            killed["equal"] = same(gather(folder / f"{name}-killed", n_rows), expected)
-            found[name]["killed"] = killed | {"processes_lost": len(lost)}
-        return found
+    model, notes = folder / "model", folder / f"{n_rows}.json"
+    prepare(train, test, n_rows, folder)
+    found = json.loads(notes.read_text()) if notes.exists() else {"rows": n_rows}
+    if "here" not in found:
+        run = command_line(model)
+        run(folder / "few", folder / "few.parquet")
+        found["here"] = timed(run, folder, n_rows, "here")
+        notes.write_text(json.dumps(found))
+    for name in [name for name in ENGINES if name not in found]:
+        found[name] = measure_engine(name, folder, n_rows, found["here"])
+        notes.write_text(json.dumps(found))
+    return found
+
+
+def prepare(train: ml.Dataset, test: ml.Dataset, n_rows: int, folder: Path) -> None:
+    """Write model and rows to a folder, unless they are there."""
+    if not (folder / "model").exists():
+        learner = ml.LabelTree(n_jobs=N_CORES)
+        learner.fit(train.X, train.Y).save(folder / "model")
+    for place, count in (("few", FEW), (f"rows-{n_rows}", n_rows)):
+        if not (folder / place).exists():
+            write_rows(test.X, count, folder / f"{place}.part")
+            (folder / f"{place}.part").rename(folder / place)
+
+
+def measure_engine(
+    name: str, folder: Path, n_rows: int, here: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the figures of one engine, once as it is, once with a process killed."""
+    engine, victim = ENGINES[name]
+    shutil.rmtree(folder / f"few-{name}", ignore_errors=True)
+    with engine(folder / "model") as run:
+        run(folder / "few", folder / f"few-{name}")
+        found = timed(run, folder, n_rows, name)
+        with losing(victim, found["seconds"] / 2) as lost:
+            killed = timed(run, folder, n_rows, f"{name}-killed")
+    killed["processes_lost"] = len(lost)
+    found["ratio"] = round(here["seconds"] / found["seconds"], 3)
+    found["cpu_ratio"] = round(here["cpu"] / found["cpu"], 3)
+    expected = gather(folder / f"here-{n_rows}", n_rows)
+    for figures, place in ((found, name), (killed, f"{name}-killed")):
+        out = folder / f"{place}-{n_rows}"
+        figures["equal"] = same(gather(out, n_rows), expected)
+        shutil.rmtree(out)
+    return found | {"killed": killed}
 
 
 def write_rows(X: Any, n_rows: int, folder: Path) -> None:
@@ -70,12 +92,19 @@ def write_rows(X: Any, n_rows: int, folder: Path) -> None:
         parquet.write_table(table, folder / f"{number:02}.parquet")
 
 
-def timed(run: Run, folder: Path, name: str) -> dict[str, Any]:
-    """Return how long a run over all rows takes."""
-    start = time.perf_counter()
-    run(folder / "rows", folder / name)
-    seconds = time.perf_counter() - start
-    return {"seconds": round(seconds, 1)}
+def timed(run: Run, folder: Path, n_rows: int, name: str) -> dict[str, Any]:
+    """Return how long a run over all rows takes, and what all processes compute."""
+    out = folder / f"{name}-{n_rows}"
+    shutil.rmtree(out, ignore_errors=True)  # of a run that was stopped
+    start, cpu = time.perf_counter(), cpu_seconds()
+    run(folder / f"rows-{n_rows}", out)
+    seconds, cpu = time.perf_counter() - start, cpu_seconds() - cpu
+    return {
+        "seconds": round(seconds, 1),
+        "rows_per_second": round(n_rows / seconds),
+        "cpu": round(cpu, 1),
+        "microseconds_per_row": round(1e6 * cpu / n_rows, 2),
+    }
 
 
 def command_line(model: Path) -> Run:
@@ -122,42 +151,6 @@ def on_ray(model: Path) -> Iterator[Run]:
     ray.shutdown()
 
 
-@contextmanager
-def losing(words: str, seconds: float) -> Iterator[list[int]]:
-    """Kill one process of ours whose command has some words, after some seconds."""
-    lost: list[int] = []
-
-    def kill() -> None:
-        for pid in descendants(words)[:1]:
-            os.kill(pid, signal.SIGKILL)
-            lost.append(pid)
-
-    timer = threading.Timer(seconds, kill)
-    timer.start()
-    yield lost
-    timer.cancel()
-
-
-def descendants(words: str) -> list[int]:
-    """Return the ids of processes below this one whose command has some words."""
-    parents, found = {}, []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            stat = (entry / "stat").read_text().rpartition(")")[2].split()
-            command = (entry / "cmdline").read_bytes().decode(errors="replace")
-        except OSError:  # it has ended
-            continue
-        parents[int(entry.name)] = int(stat[1])
-        if words in command:
-            found.append(int(entry.name))
-    return [pid for pid in found if os.getpid() in _line(pid, parents)]
-
-
-def _line(pid: int, parents: dict[int, int]) -> Iterator[int]:
-    while pid in parents:
-        yield (pid := parents[pid])
-
-
 def gather(path: Path, n_rows: int) -> tuple[Any, Any]:
     """Return labels and scores by id; -1 and NaN where a row has fewer."""
     labels = np.full((n_rows, K), -1, np.int32)
@@ -181,3 +174,10 @@ def same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
         np.array_equal(mine.view(np.int32), theirs.view(np.int32))
         for mine, theirs in zip(one, other, strict=True)
     )
+
+
+# How to run by each, and a word of the process that is killed.
+ENGINES = {
+    "spark": (on_spark, "CoarseGrainedExecutorBackend"),
+    "ray": (on_ray, "ray::MapWorker"),
+}

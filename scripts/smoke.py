@@ -20,6 +20,7 @@ TAGS = [["drink"], ["drink"], ["food"], ["drink", "food"]] * 10
 SMALL = {
     "Blend": manylabel.Blend([manylabel.OneVsRest(), manylabel.PfastreXML()]),
     "Calibrated": manylabel.Calibrated(manylabel.OneVsRest()),
+    "Hybrid": manylabel.Hybrid([manylabel.TextVectorizer()] * 2),
     "MacroAtK": manylabel.MacroAtK(manylabel.OneVsRest()),
     "Thresholds": manylabel.Thresholds(manylabel.OneVsRest()),
 }
@@ -41,6 +42,8 @@ def try_estimators(folder):
         kind = getattr(manylabel, name)
         if not (isinstance(kind, type) and hasattr(kind, "fit")):
             continue
+        if name == "Embeddings":  # the model that it needs is the user's
+            continue
         names.append(name)
         if issubclass(kind, MultiLabelClassifier):
             model = (SMALL.get(name) or kind()).fit(X, Y)
@@ -49,8 +52,8 @@ def try_estimators(folder):
         elif name == "Tagger":
             model = kind().fit(TEXTS, TAGS)
             read = lambda it: it.tag_many(TEXTS)  # noqa: E731
-        elif name == "TextVectorizer":
-            model = kind().fit(TEXTS)
+        elif name in ("Hybrid", "TextVectorizer"):
+            model = (SMALL.get(name) or kind()).fit(TEXTS)
             read = lambda it: it.transform(TEXTS).toarray()  # noqa: E731
         elif name == "Propensity":
             model = kind().fit(Y)

@@ -142,7 +142,6 @@ TIES_BY_COLUMN = {
     "check_label_order_does_not_matter": "a split ranks labels of equal mass by column"
 }
 EXCUSED = {
-    "Blend": TIES_BY_COLUMN,
     "ClassifierChain": {
         "check_label_order_does_not_matter": "a chain takes labels by column"
     },

@@ -98,7 +98,8 @@ class DataFile:
 
     def is_table(self) -> bool:
         """Tell whether the file is Parquet or JSON lines."""
-        return self._format in ("parquet", "jsonl")
+        format = self._format if self.textual else self._feature_format()
+        return format in ("parquet", "jsonl")
 
     def check_rows(self, data: "Dataset") -> None:
         """Refuse the file, or its first chunk, if there is nothing in it."""
@@ -160,8 +161,9 @@ class DataFile:
             parts.append(f"labels are the columns {shown}{more}")
             ways.append("--labels-columns")
         if mark := told.get("label_separator"):
-            column = found["labels_column"]
-            parts.append(f"labels in {column!r} are separated by {mark!r}")
+            column = found.get("labels_column")
+            place = f" in {column!r}" * bool(column)
+            parts.append(f"labels{place} are separated by {mark!r}")
             ways.append("--label-separator")
         if parts:
             note_once(

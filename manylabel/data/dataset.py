@@ -156,12 +156,14 @@ class LabelSpace:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
-        self._columns: dict[str, int] = {}
-        for column, name in enumerate(self.names):
-            if not isinstance(name, str):
-                raise TypeError(f"names must be strings. Got {name!r}.")
-            if self._columns.setdefault(name, column) != column:
-                raise ValueError(f"names must differ. Got {name!r} twice.")
+        if not all(issubclass(kind, str) for kind in set(map(type, self.names))):
+            wrong = next(name for name in self.names if not isinstance(name, str))
+            raise TypeError(f"names must be strings. Got {wrong!r}.")
+        self._columns = dict(zip(self.names, range(len(self.names)), strict=True))
+        if len(self._columns) < len(self.names):  # a dict keeps the last of two
+            pairs = enumerate(self.names)
+            twice = next(name for at, name in pairs if self._columns[name] != at)
+            raise ValueError(f"names must differ. Got {twice!r} twice.")
 
     @classmethod
     def from_labels(cls, labels: Iterable[Iterable[str]]) -> "LabelSpace":

@@ -1,15 +1,22 @@
-"""The entry point: ``python -m benchmarks.service VERB``; each prints JSON."""
+"""The entry point: ``python -m benchmarks.service VERB``.
+
+Each ends by itself, prints JSON, and tells a row of the table in the docs.
+"""
 
 import json
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
+from benchmarks.annotations import FOLDER
 from benchmarks.service.commits import measure_commits
 from benchmarks.service.kills import kill_workers
+from benchmarks.service.load import measure_load
 from benchmarks.service.replays import measure_replay, measure_start
+from benchmarks.service.rows import write_row
 from benchmarks.service.soak import soak as measure_soak
 
 app = typer.Typer(
@@ -39,21 +46,21 @@ def kills(
 ) -> None:
     """Kill processes that append and learn, at random moments; nothing may be lost."""
     with TemporaryDirectory() as folder:
-        _print(kill_workers(Path(folder), count, seconds, log, seed))
+        _print("kills", kill_workers(Path(folder), count, seconds, log, seed))
 
 
 @app.command()
 def replay(learner: Learner = "online-label-tree", events: Events = 50_000) -> None:
     """Replay a log by a model of 1,000 labels: events a second."""
     with TemporaryDirectory() as folder:
-        _print(measure_replay(Path(folder), learner, events))
+        _print("replay", measure_replay(Path(folder), learner, events))
 
 
 @app.command()
 def start(learner: Learner = "online-label-tree", events: Events = 10_000) -> None:
     """Start a process with a snapshot and so much feedback after it: seconds."""
     with TemporaryDirectory() as folder:
-        _print(measure_start(Path(folder), learner, events))
+        _print("start", measure_start(Path(folder), learner, events))
 
 
 @app.command()
@@ -65,7 +72,7 @@ def commits(
 ) -> None:
     """Acknowledge feedback under load: milliseconds until it is on the disk."""
     with TemporaryDirectory() as folder:
-        _print(measure_commits(Path(folder), seconds, rate, workers, log))
+        _print("commits", measure_commits(Path(folder), seconds, rate, workers, log))
 
 
 @app.command()
@@ -76,11 +83,29 @@ def soak(
 ) -> None:
     """Serve for long at a modest rate: whether the memory of each process grows."""
     with TemporaryDirectory() as folder:
-        _print(measure_soak(Path(folder), minutes, rate, feedback))
+        _print("soak", measure_soak(Path(folder), minutes, rate, feedback))
 
 
-def _print(figures: dict[str, Any]) -> None:
+@app.command()
+def load(
+    data: Annotated[Path, typer.Option(help="The folder of data sets.")] = FOLDER,
+    models: Annotated[
+        Path | None, typer.Option(help="A folder with debtags/ in it, or to put it.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, help="Of each load.")] = 10.0,
+    rate: Annotated[float, typer.Option(help="Texts a second.")] = 1000.0,
+    feedback: Annotated[float, typer.Option(help="Feedbacks a second.")] = 50.0,
+    workers: Annotated[int, typer.Option(min=1, help="Of the server.")] = 1,
+) -> None:
+    """Ask a server for labels of Debian packages, and teach it meanwhile."""
+    with TemporaryDirectory() as folder:
+        place = models or Path(folder)
+        _print("load", measure_load(data, place, seconds, rate, feedback, workers))
+
+
+def _print(verb: str, figures: dict[str, Any]) -> None:
     print(json.dumps(figures, indent=2))
+    print(write_row(verb, sys.argv[2:], figures), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,16 @@
 """How fast the service answers under load, from a second process on loopback.
 
-    python -m benchmarks.service.load --data ../shared/data
-
-A tagger of Debian packages (596 labels) is fitted, or taken from --models, and served.
-Then, one after another: single texts at --rate requests a second with --feedback
-feedbacks a second learnt meanwhile; single texts as fast as they are answered; batches
-of texts. Requests of the first load are sent when they are due, whether or not those
-before are answered, and their times count from then: so a server that falls behind
-cannot hide it.
+A tagger of Debian packages (596 labels) is fitted, or taken from a folder, and served.
+Then, one after another: single texts at a rate, with feedback learnt meanwhile; single
+texts as fast as they are answered; batches of texts. Requests of the first load are
+sent when they are due, whether or not those before are answered, and their times count
+from then: so a server that falls behind cannot hide it.
 """
 
-import argparse
 import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import manylabel as ml
-from benchmarks.annotations import FOLDER
 from benchmarks.service.sender import Lane, Sender, post
 
 MODEL = "debtags"
@@ -35,25 +29,16 @@ BATCH = 1000
 SHORT = 200  # characters of a short text
 
 
-def main() -> None:
-    """Serve, load, print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=FOLDER)
-    parser.add_argument("--models", type=Path, help="a folder with debtags/ in it")
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--rate", type=float, default=1000.0)
-    parser.add_argument("--feedback", type=float, default=50.0)
-    parser.add_argument("--workers", type=int, default=1)
-    given = parser.parse_args()
-    test = ml.read(given.data / "text" / "debtags" / "test.jsonl.gz")
-    with tempfile.TemporaryDirectory() as folder:
-        models = given.models or Path(folder)
-        if not (models / MODEL).is_dir():
-            train = ml.read(given.data / "text" / "debtags" / "train.jsonl.gz")
-            ml.Tagger().fit(train).save(models / MODEL)
-        with served(models, given.workers) as (process, host, port):
-            load = Load(process, host, port, test)
-            load.run(given.seconds, given.rate, given.feedback)
+def measure_load(
+    data: Path, models: Path, seconds: float, rate: float, feedback: float, workers: int
+) -> dict[str, Any]:
+    """Serve a model of a folder, which is fitted if it is not there, and load it."""
+    test = ml.read(data / "text" / "debtags" / "test.jsonl.gz")
+    if not (models / MODEL).is_dir():
+        train = ml.read(data / "text" / "debtags" / "train.jsonl.gz")
+        ml.Tagger().fit(train).save(models / MODEL)
+    with served(models, workers) as (process, host, port):
+        return Load(process, host, port, test).run(seconds, rate, feedback)
 
 
 @contextmanager
@@ -74,7 +59,7 @@ def served(models: Path, workers: int) -> Iterator[tuple[int, str, int]]:
             yield server.pid, place[1], int(place[2])
         finally:
             server.terminate()
-            print(server.communicate()[1].strip())
+            print(server.communicate()[1].strip(), file=sys.stderr)
 
 
 class Load:
@@ -107,19 +92,21 @@ class Load:
             if labels
         ]
 
-    def run(self, seconds: float, rate: float, feedback: float) -> None:
-        """Run all loads and print what they took."""
+    def run(self, seconds: float, rate: float, feedback: float) -> dict[str, Any]:
+        """Run all loads and return what they took."""
         self._ready()
         asking = Lane(self.singles, N_CONNECTIONS, rate)
         teaching = Lane(self.feedbacks, N_CONNECTIONS, feedback)
         self.send([Lane(self.singles, 2), Lane(self.feedbacks, 2, 20.0)], WARMING)
         used, (asked, taught) = self.send([asking, teaching], seconds)
-        tell("single texts", asked, used)
-        tell("feedback meanwhile", taught)
+        found = {
+            "single texts": describe(asked, used),
+            "feedback meanwhile": describe(taught, used),
+        }
         used, (asked,) = self.send([asking._replace(rate=None)], seconds)
-        tell("single texts, all it can", asked, used)
+        found["all it can"] = describe(asked, used)
         used, (asked,) = self.send([Lane(self.batches, 2)], seconds)
-        tell(f"batches of {BATCH}", asked, used, each=BATCH)
+        return found | {"batches": describe(asked, used, each=BATCH)}
 
     def ask(self, content: Any) -> bytes:
         """Return a request for labels."""
@@ -176,19 +163,18 @@ def _own_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def tell(
-    what: str, times: list[float], used: Used | None = None, each: int = 1
-) -> None:
-    """Print rate, percentiles, and the CPU time of the server for each text."""
+def describe(times: list[float], used: Used, each: int = 1) -> dict[str, float]:
+    """Return percentiles in ms, texts a second, and CPU time in ms for each text.
+
+    The CPU time is that of all that was sent in the time; of the load itself beside it.
+    """
     p50, p99, most = np.percentile(np.array(times) * 1000, [50, 99, 100])
-    line = f"{what:26} p50 {p50:8.2f} ms  p99 {p99:8.2f} ms  most {most:8.2f} ms"
-    if used is not None:
-        n_texts = len(times) * each
-        line += f"  {n_texts / used.wall:7,.0f}/s  "
-        line += f"{1000 * used.cpu / n_texts:.3f} ms CPU each"
-        line += f" (the load itself {1000 * used.own / n_texts:.3f})"
-    print(line, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    n_texts = len(times) * each
+    return {
+        "p50": round(float(p50), 2),
+        "p99": round(float(p99), 2),
+        "most": round(float(most), 2),
+        "per_second": round(n_texts / used.wall),
+        "cpu_milliseconds": round(1000 * used.cpu / n_texts, 3),
+        "own_cpu_milliseconds": round(1000 * used.own / n_texts, 3),
+    }

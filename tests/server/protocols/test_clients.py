@@ -36,6 +36,64 @@ print(json.dumps({
 }))
 """
 
+# What asks an ML backend is in Label Studio itself (its SDK and its kit for backends do
+# not); what it imports of the database and the settings is stood in for.
+LABEL_STUDIO = """
+import json, sys
+from datetime import datetime
+from types import ModuleType, SimpleNamespace
+
+CONFIG = '''<View><Text name="dish" value="$description"/>
+<Choices name="course" toName="dish" choice="multiple"><Choice value="drink"/>
+<Choice value="food"/><Choice value="red"/></Choices></View>'''
+settings = SimpleNamespace(
+    ML_BLOCK_LOCAL_IP=False, HOSTNAME="http://localhost:8080", INTERNAL_PORT="8080",
+    WEBHOOK_SERIALIZERS={"project": "project"},
+)
+serializer = lambda instance: SimpleNamespace(
+    data={"id": instance.id, "title": "Menu", "label_config": instance.label_config}
+)
+for name, parts in {
+    "core.feature_flags": {"flag_set": lambda *_: True},
+    "core.utils.common": {"load_func": lambda _: serializer},
+    "core.utils.exceptions": {"SsrfBlockedUrlError": OSError},
+    "core.utils.io": {"SsrfSafeHTTPAdapter": None},
+    "core.version": {"get_git_version": lambda: "1"},
+    "data_export.serializers": {"ExportDataSerializer": None},
+    "django.conf": {"settings": settings},
+    "django.contrib.auth.models": {"AnonymousUser": object},
+    "django.db.models": {"Count": None},
+    "rest_framework.exceptions": {"ValidationError": ValueError},
+}.items():
+    steps = name.split(".")
+    for n in range(1, len(steps) + 1):
+        sys.modules.setdefault(".".join(steps[:n]), ModuleType(steps[n - 1]))
+    vars(sys.modules[name]).update(parts)
+
+import label_studio
+from label_studio.ml.api_connector import MLApi
+
+owner = SimpleNamespace(auth_token=SimpleNamespace(key="secret"))
+project = SimpleNamespace(
+    id=3, created_at=datetime(2026, 1, 5), label_config=CONFIG, created_by=owner,
+    task_data_login=None, task_data_password=None,
+)
+tasks = [{"id": 11, "data": {"description": "a glass of red wine"}}]
+api = MLApi(url=sys.argv[1] + "/label-studio/menu")
+health, setup = api.health(), api.setup(project)
+found = api.make_predictions(tasks, project)
+trained = api.train(project)
+wrong = MLApi(url=sys.argv[1] + "/label-studio/none").health()
+print(json.dumps({
+    "version": label_studio.__version__,
+    "health": health.response,
+    "setup": setup.response,
+    "found": found.response,
+    "trained": [trained.is_error, trained.status_code],
+    "refused": [wrong.is_error, wrong.status_code],
+}))
+"""
+
 TRITON = """
 import json, sys
 import numpy as np
@@ -120,6 +178,19 @@ def test_the_http_backend_of_annif_gets_suggestions(address, tmp_path):
     assert answer["is_trained"] is True
     assert answer["modified"]
     assert [uri for uri, _ in answer["found"]] == ["drink", "red"]
+
+
+def test_label_studio_gets_predictions(address, tmp_path):
+    packages = install(tmp_path, alone="label-studio", others=["requests"])
+    answer = run(LABEL_STUDIO, address, packages)
+    assert answer["health"]["status"] == "UP"
+    version = answer["setup"]["model_version"]
+    (task,) = answer["found"]["results"]
+    (region,) = task["result"]
+    assert region["value"] == {"choices": ["drink", "red"]}
+    assert task["model_version"] == version == answer["health"]["model_version"]
+    assert answer["trained"] == [False, 201]
+    assert answer["refused"] == [True, 404]
 
 
 def test_the_client_of_triton_gets_labels(address, tmp_path):

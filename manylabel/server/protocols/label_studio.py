@@ -4,7 +4,8 @@ Label Studio asks it for labels of tasks, and tells it of annotations, which are
 recorded and learnt as feedback.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
@@ -32,7 +33,7 @@ from manylabel.server.service import Service
 from manylabel.server.threads import run_large
 
 PREFIX = "/label-studio"
-CREATED, UPDATED = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
+SAID = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED")
 DELETED = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
 MOST_CHOSEN, LIKELY = 10, 0.5  # labels of a task that a prediction chooses
 
@@ -46,10 +47,13 @@ class Task(BaseModel):
     data: dict[str, Any]
 
 
+Tasks = Annotated[list[Task], Field(max_length=MOST_ITEMS)]
+
+
 class PredictBody(BaseModel):
     """Tasks whose labels are asked for."""
 
-    tasks: Annotated[list[Task], Field(max_length=MOST_ITEMS)]
+    tasks: Tasks
     label_config: Config
 
 
@@ -88,14 +92,27 @@ class Project(BaseModel):
     label_config: Config = ""
 
 
+Annotations = Annotated[list[Annotation], Field(max_length=MOST_ITEMS)]
+
+
 class WebhookBody(BaseModel):
-    """What has happened in a project; what else it tells is not looked at."""
+    """What has happened in a project; what else it tells is not looked at.
+
+    Of several that are created at once, ``annotation`` and ``task`` are lists.
+    """
 
     action: Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
     project: Project = Project()
-    task: Task | None = None
-    annotation: Annotation | None = None
-    annotations: Annotated[list[Annotation], Field(max_length=MOST_ITEMS)] = []
+    task: Task | Tasks | None = None
+    annotation: Annotation | Annotations | None = None
+    annotations: Annotations = []
+
+    def pairs(self) -> Iterator[tuple[Annotation, Task | None]]:
+        """Yield each annotation, with its task if that is told."""
+        tasks = self.task if isinstance(self.task, list) else [self.task]
+        known = self.annotation or []
+        told = [*(known if isinstance(known, list) else [known]), *self.annotations]
+        return zip(told, chain(tasks, repeat(None)), strict=False)
 
 
 def predict(replica: Replica, asked: PredictBody) -> dict[str, Any]:
@@ -114,16 +131,15 @@ def predict(replica: Replica, asked: PredictBody) -> dict[str, Any]:
 
 def take_event(replica: Replica, event: WebhookBody, who: str) -> None:
     """Record what has happened to an annotation; other events change nothing."""
-    told = [*event.annotations, *([event.annotation] if event.annotation else [])]
-    for annotation in told:
+    for annotation, task in event.pairs():
         name = f"label-studio {event.project.id}/{annotation.id}"
         if event.action in DELETED or annotation.was_cancelled:
             withdraw(replica, name, who)
-        elif event.action in (CREATED, UPDATED):
-            if event.task is None:
+        elif event.action in SAID:
+            if task is None:
                 raise BadItem(f"task must be told with {event.action}.")
             control = read_config(event.project.label_config)
-            given = as_feedback(control, event.task, annotation.result)
+            given = as_feedback(control, task, annotation.result)
             if given.accepted or given.rejected:
                 revise(replica, name, given, who)
             else:  # nothing is chosen any more, and nothing else is known

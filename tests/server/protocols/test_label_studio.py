@@ -138,6 +138,23 @@ def test_an_annotation_counts_once_and_in_its_last_form(served):
     assert served.kinds()[before:] == expected
 
 
+def test_annotations_that_are_created_at_once_are_of_their_tasks(served):
+    texts, chosen = ("a glass of red wine", "rye bread"), ("drink", "food")
+    regions = [{"from_name": "course", "value": {"choices": [name]}} for name in chosen]
+    event = {
+        "action": "ANNOTATIONS_CREATED",  # Label Studio 1.23.2, lists of one length
+        "annotation": [{"id": 20 + n, "result": [regions[n]]} for n in (0, 1)],
+        "task": [{"id": n, "data": {"description": texts[n]}} for n in (0, 1)],
+        "project": {"id": 3, "label_config": CHOICES},
+    }
+    assert served.post(f"{BACKEND}/webhook", event).status == 201
+    bodies = [each.body for each in served.log.read(served.log.last() - 2, 2)]
+    said = [(body["item"]["text"], *body["accepted"]) for body in bodies]
+    assert said == list(zip(texts, chosen, strict=True))
+    event["task"] = []
+    assert served.post(f"{BACKEND}/webhook", event).status == 422
+
+
 def test_several_annotations_are_deleted_by_their_ids(served):
     tell(served, "ANNOTATION_CREATED", 4, ["food"])
     number = served.log.last()

@@ -35,8 +35,12 @@ def fit(
 
 
 @app.command()
-def shards(name: str = "depends", trees: Trees = 20, data: Data = FOLDER) -> None:
-    """Grow each tree from a part of the rows: what P@k loses."""
+def shards(
+    name: Annotated[str, typer.Argument()] = "depends",
+    trees: Trees = 20,
+    data: Data = FOLDER,
+) -> None:
+    """Grow each tree from a part of the rows: what P@k and PSP@k lose."""
     from benchmarks.cluster.row_shards import measure_loss
 
     _print(measure_loss(name, data, trees, [2, 4, 8]))

@@ -3,12 +3,14 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 TICKS = os.sysconf("SC_CLK_TCK")  # of a second
+PAUSE = 0.5  # seconds between two looks
 
 
 class Process(NamedTuple):
@@ -17,7 +19,7 @@ class Process(NamedTuple):
     pid: int
     parent: int
     command: str
-    seconds: float  # computed, also by its children that have ended
+    seconds: float  # computed
 
 
 def family() -> list[Process]:
@@ -26,12 +28,44 @@ def family() -> list[Process]:
     return [each for each in found.values() if os.getpid() in _line(each, found)]
 
 
-def cpu_seconds() -> float:
-    """Return the seconds that this process and all below it have computed.
+class Meter:
+    """Counts the seconds that this process and all below it compute, while entered.
 
-    Those of a process that was orphaned are lost.
+    It looks at them twice a second: not every parent is told what a child computed that
+    has ended, and Ray's is not.
     """
-    return sum(process.seconds for process in family())
+
+    def __init__(self) -> None:
+        self._before: dict[int, float] = {}
+        self._last: dict[int, float] = {}
+        self._looking = 0.0  # seconds, which do not count
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    @property
+    def seconds(self) -> float:
+        """What was computed."""
+        total = sum(self._last.values()) - sum(self._before.values())
+        return total - self._looking
+
+    def __enter__(self) -> Self:
+        self._look()
+        self._before = dict(self._last)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._look()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(PAUSE):
+            self._look()
+        self._looking = time.thread_time()
+
+    def _look(self) -> None:
+        self._last |= {process.pid: process.seconds for process in family()}
 
 
 @contextmanager
@@ -59,7 +93,7 @@ def _all() -> Iterator[Process]:
             command = (entry / "cmdline").read_bytes().decode(errors="replace")
         except OSError:  # it has ended
             continue
-        seconds = sum(map(int, stat[11:15])) / TICKS
+        seconds = sum(map(int, stat[11:13])) / TICKS
         yield Process(int(entry.name), int(stat[1]), command, seconds)
 
 

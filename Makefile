@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 SECONDS ?= 60
+NEW_ENOUGH := 'import sys; sys.version_info >= (3, 11) or sys.exit( \
+    "Python 3.11 or newer is needed, and this is " + sys.version.split()[0] \
+    + ". If there is one by another name: make PYTHON=python3.12 ...")'
 
 .PHONY: install dev demo serve test test-slow docs docs-serve fuzz bench clean
 
@@ -10,14 +13,14 @@ install: .venv/installed
 dev: .venv/installed-dev
 
 .venv/installed: pyproject.toml
-	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
+	@$(PYTHON) -c $(NEW_ENOUGH)
 	@echo "Installing NumPy, SciPy, scikit-learn, Numba and others into .venv: about half a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --editable '.[plot]'
 	touch $@
 
 .venv/installed-dev: pyproject.toml
-	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
+	@$(PYTHON) -c $(NEW_ENOUGH)
 	@echo "Installing the library and its development tools into .venv: about a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'

@@ -163,6 +163,7 @@ def fit(
         tagger, figures["tuned"] = search(tagger, data, tune, set_, seed)
         note(f"note: chose {figures['tuned']}, for {tune}.")
     what = f"Fitting {plan.name} to {len(data):,} rows, {data.n_labels:,} labels"
+    model.parent.mkdir(parents=True, exist_ok=True)
     with fitting(what, plan.seconds):
         tagger = fit_on(on, tagger, data, model, work)
     tagger.annotate(source=str(file), date=date.today().isoformat())
@@ -284,11 +285,9 @@ def _check_place(model: Path) -> None:
     """Refuse, before hours of training, a folder that cannot be written."""
     from manylabel.persistence.folder import refuse_foreign
 
-    if model.exists() and not model.is_dir():
-        raise ArchiveError(model, "expected a folder or nothing, found a file.")
-    place = model if model.exists() else model.absolute().parent
+    place = next(each for each in (model, *model.parents) if each.exists())
     if not place.is_dir():
-        raise ArchiveError(model, f"there is no folder {place} to make it in.")
+        raise ArchiveError(place, "expected a folder or nothing, found a file.")
     if place == model:
         refuse_foreign(model)
     if not os.access(place, os.W_OK):

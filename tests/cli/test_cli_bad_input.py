@@ -8,7 +8,7 @@ import pytest
 ARFF = "@relation '{}'\n@attribute a {{0,1}}\n@attribute b numeric\n@data\n{}\n"
 BAD_FILES = {
     "empty": (b"", "expected data, found an empty file."),
-    "binary": (b"\x00\x01\xfe" * 99, "found a binary file."),
+    "binary": (b"\x00\x01\xfe" * 99, "found a binary file, or text"),
     "nan": (b"1 2 3\n0 0:nan\n", "line 2: expected a finite float32"),
     "infinity": (b"1 2 3\n0 0:inf\n", "line 2: expected a finite float32"),
     "negative index": (b"1 2 3\n0 -1:1\n", "line 2: expected feature:value"),
@@ -99,9 +99,17 @@ def test_an_output_that_cannot_be_written_is_refused(cli, files, model, tmp_path
     ):
         assert refuses(cli(*arguments), "nosuch/out"), arguments
     assert refuses(cli("predict", model, train, "-o", tmp_path), "regular file")
-    fitting = cli("fit", train, "--model", out)
-    assert refuses(fitting, f"there is no folder {out.parent}")
     assert not list(tmp_path.iterdir())
+    below_a_file = cli("fit", train, "--model", train / "model")
+    assert refuses(below_a_file, "train.txt: expected a folder or nothing")
+
+
+def test_folders_above_a_model_are_made_once_its_data_is_read(cli, files, tmp_path):
+    model = tmp_path / "models" / "mine"
+    assert refuses(cli("fit", tmp_path / "nosuch", "--model", model), "nosuch")
+    assert not model.parent.exists()
+    assert cli("fit", files / "train.txt", "--model", model).status == 0
+    assert (model / "manifest.json").exists()
 
 
 @pytest.mark.slow

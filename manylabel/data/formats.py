@@ -11,6 +11,7 @@ from sklearn.utils import check_scalar
 from manylabel import _validation
 from manylabel.data.arff import OPTION_C, MekaReader, MulanReader
 from manylabel.data.dataset import Dataset
+from manylabel.data.encoding import REMEDY
 from manylabel.data.reader import Reader, ReadOptions, check_options
 from manylabel.data.records import RecordReader
 from manylabel.data.source import BLOCK, Source, suffix
@@ -228,7 +229,11 @@ def tell_format(source: Source) -> str:
             "table as CSV.",
         )
     if b"\0" in head:
-        raise DataError(source.path, "expected text or Parquet, found a binary file.")
+        raise DataError(
+            source.path,
+            "expected text or Parquet, found a binary file, or text that is not in "
+            f"{source.encoding}; {REMEDY}.",
+        )
     if HEADER.match(head + b"\n"):
         return "xc"
     if head.lstrip().startswith(b"{"):

@@ -71,6 +71,12 @@ def test_an_encoding_can_be_said(put):
         read(path, encoding="ascii")
 
 
+def test_a_wrong_encoding_that_leaves_zeros_is_told_with_the_way_out(put):
+    path = put(TABLE.encode("utf-16"), "a.csv")
+    with pytest.raises(DataError, match=r"not in utf-8; encoding says .* utf-16"):
+        read(path, encoding="utf-8")
+
+
 def test_a_file_of_features_may_have_any_encoding(put):
     assert read(put("0 1:1\n".encode("utf-16"))).X.shape == (1, 1)
     assert read(put("1 2 2\n0 1:1\n".encode("utf-16"))).X.shape == (1, 2)

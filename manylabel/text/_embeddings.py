@@ -7,7 +7,12 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +26,12 @@ from manylabel.text._vectorizer import TextVectorizer
 N_LOADED = 2  # models that are held in memory
 
 
-class Embeddings(Saved, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Embeddings(
+    Saved,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Dense rows of unit length, by a model of sentence-transformers.
 
     Texts that mean the same are near each other, whatever their words. Nothing is
@@ -101,6 +111,10 @@ class Embeddings(Saved, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not held:
             return np.empty((0, self.n_features_out_), np.float32)
         return self._encode(held)
+
+    @property
+    def _n_features_out(self) -> int:  # by which scikit-learn names the columns
+        return self.n_features_out_
 
     def _encode(self, texts: list[str]) -> Singles:
         found = _load(self.model, self.download).encode(

@@ -73,6 +73,23 @@ def test_refuses_what_cannot_be_joined(vectorizers, weights, message):
         ml.Hybrid(vectorizers, weights=weights).fit(TEXTS)
 
 
+def test_rows_of_embeddings_come_as_a_frame_if_asked_for(monkeypatch, tmp_path):
+    pandas = pytest.importorskip("pandas")
+
+    class Lengths:
+        def encode(self, texts, **options):
+            return np.array([[len(text), 1] for text in texts])
+
+    monkeypatch.setattr("manylabel.text._embeddings._load", lambda *given: Lengths())
+    embeddings = ml.Embeddings("lengths").set_output(transform="pandas")
+    rows = embeddings.fit_transform(pandas.Series(["a", "bc"], index=[7, 9]))
+    assert rows.to_dict("list") == {"embeddings0": [1, 2], "embeddings1": [1, 1]}
+    assert rows.index.tolist() == [7, 9]
+    tagger = ml.Tagger(ml.OneVsRest(), vectorizer=embeddings).fit(TEXTS, TAGS)
+    tagger.save(tmp_path / "model")
+    assert ml.load(tmp_path / "model").tag("wine") == tagger.tag("wine")
+
+
 def test_without_the_extra_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(MissingExtra, match=r"manylabel\[embeddings\]"):

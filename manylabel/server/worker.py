@@ -25,6 +25,7 @@ from manylabel.server.service import Service
 
 GRACE = 10  # seconds for requests to be answered when the server ends
 KEPT = 60  # seconds for which a connection without requests is kept
+TURN = 0.00005  # seconds that a thread which learns may keep those waiting who answer
 
 
 class Server(uvicorn.Server):
@@ -89,6 +90,7 @@ def serve(plan: Plan, listener: socket.socket, *, parent: int | None = None) -> 
     life.settle = collect_less
     config = _configure(plan, life)
     collect_less()
+    sys.setswitchinterval(TURN)
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: None)  # the server has obeyed when it is raised
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:

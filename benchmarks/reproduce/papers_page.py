@@ -45,6 +45,7 @@ def write_page(
     findings: Sequence[Finding],
     runs: Sequence[Record],
     lost: Sequence[Source],
+    n_open: Mapping[str, int],
     *,
     quick: bool,
 ) -> str:
@@ -62,6 +63,8 @@ def write_page(
         The lines that all of it was made from.
     lost : sequence of Source
         The data sets that were not found.
+    n_open : mapping of str to int
+        How many runs are not finished, by data set.
     quick : bool
         Whether it is the reduced version.
     """
@@ -70,6 +73,7 @@ def write_page(
     reviews = reviews_of(sections, topics, findings)
     tables = [each for each in sections if isinstance(each.spec, Table)]
     parts = [write_overview(reviews), write_counts(tables), _absent(lost)]
+    parts.append(_unfinished(n_open))
     for review in reviews:
         parts.append(f"## {review.paper}\n\n{TITLES.get(review.paper, '')}.")
         parts.append(write_claims(review.findings))
@@ -86,4 +90,16 @@ def _absent(lost: Sequence[Source]) -> str:
     return (
         "## Data sets that were not found\n\nTheir part of each table was skipped.\n\n"
         + page.table(["data", "files looked for", "publisher"], rows)
+    )
+
+
+def _unfinished(n_open: Mapping[str, int]) -> str:
+    """Say how many runs are left to do; the command goes on with them."""
+    if not n_open:
+        return ""
+    rows = [[name, str(number)] for name, number in sorted(n_open.items())]
+    return (
+        "## Runs that are not finished\n\nTheir cells are empty, or means of fewer "
+        "repetitions; the command goes on with them.\n\n"
+        + page.table(["data", "runs"], rows)
     )

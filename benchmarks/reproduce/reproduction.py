@@ -1,5 +1,6 @@
 """From names of tables to finished runs, and from these to the page of results."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -144,13 +145,15 @@ class Reproduction:
     def write(self) -> Path:
         """Write the page of the papers from all finished runs; return its file."""
         sections = [self.section(spec) for spec in self.specs]
-        wanted = {trial.key: None for trial in self.trials(self.specs)}
+        wanted = {trial.key: trial for trial in self.trials(self.specs)}
         runs = [run for key, run in self.ledger.records.items() if key in wanted]
         if self._publishes:
             self.ledger.keep(self.kept, wanted)
+        finished = self.ledger.records
+        n_open = Counter(t.data for key, t in wanted.items() if key not in finished)
         lost = self.missing(self.specs)
         topics = {paper: found for paper, (found, _) in self.claims.items()}
         text = write_page(
-            *(sections, topics, self.findings(), runs, lost), quick=self.quick
+            *(sections, topics, self.findings(), runs, lost, n_open), quick=self.quick
         )
         return page.write(self.pages / "papers.md", text)

@@ -178,11 +178,13 @@ def test_the_page_has_every_table_and_every_figure(reproduction):
     assert "`python -m benchmarks reproduce paper table-10 --data DATA`" in page
     assert page.count("| two | BAC, budget = 1 | error |") == 1
     assert "nan" not in page
+    assert "Runs that are not finished" not in page
 
 
 def test_a_page_without_runs_says_so(reproduction):
     page = reproduction.write().read_text()
     assert "No run is finished." in page
+    assert "Runs that are not finished" in page
     assert "Not run: 0 of 2 runs finished" in page
     # Frequencies are of the data, not of runs.
     assert re.findall(r"!\[.*\]\((.*)\)", page) == ["paper-figure-5.png"]

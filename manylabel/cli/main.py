@@ -151,9 +151,9 @@ def _spelt(sentence: str, arguments: list[str]) -> str:
         if each.param_type_name == "option":
             options[each.name] = each.opts[0]
     for name, option in options.items():
-        # A word that is plain English, as 'cost', must begin the sentence.
-        place = r"(?<![\w./'-])" if "_" in name else r"\A"
-        after = r"(?![\w/'-]|\.\w)" if "_" in name else r"(?= must )"
+        # A word that is plain English, as 'cost', must begin the sentence or a remedy.
+        place = r"(?<![\w./'-])" if "_" in name else r"(?:\A|(?<=; ))"
+        after = r"(?![\w/'-]|\.\w)" if "_" in name else r"(?= must | says )"
         sentence = re.sub(place + name + after, option, sentence)
     return sentence
 

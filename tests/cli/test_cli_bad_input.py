@@ -182,3 +182,10 @@ def test_skipped_lines_are_counted_on_standard_error(cli, tmp_path):
     assert outcome.status == 0
     assert outcome.err.count("skipped 2 bad lines") == 1
     assert (tmp_path / "good.txt").read_text() == "1 2 3\n0 0:1\n"
+
+
+def test_the_remedy_for_a_wrong_encoding_is_an_option(cli, tmp_path):
+    table = tmp_path / "a.csv"
+    table.write_bytes("text,tags\nred wine,drink\n".encode("utf-16"))
+    outcome = cli("describe", table, "--encoding", "utf-8")
+    assert refuses(outcome, "not in utf-8; --encoding says which other it is")

@@ -163,7 +163,6 @@ def fit(
         tagger, figures["tuned"] = search(tagger, data, tune, set_, seed)
         note(f"note: chose {figures['tuned']}, for {tune}.")
     what = f"Fitting {plan.name} to {len(data):,} rows, {data.n_labels:,} labels"
-    model.parent.mkdir(parents=True, exist_ok=True)
     with fitting(what, plan.seconds):
         tagger = fit_on(on, tagger, data, model, work)
     tagger.annotate(source=str(file), date=date.today().isoformat())

@@ -39,6 +39,7 @@ def fit_on(
     work: Path | None,
 ) -> "Tagger":
     """Return a fitted tagger; parts that were learnt stay until it is there."""
+    model.parent.mkdir(parents=True, exist_ok=True)
     if address is None:
         return tagger.fit(data)
     from manylabel import distributed

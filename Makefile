@@ -12,11 +12,12 @@ NEW_ENOUGH := 'import sys; sys.version_info >= (3, 11) or sys.exit( \
 install: .venv/installed
 dev: .venv/installed-dev
 
+# What is not compiled here Python compiles when it is imported: half the time.
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c $(NEW_ENOUGH)
 	@echo "Installing NumPy, SciPy, scikit-learn, Numba and others into .venv: about half a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	@$(BIN)/python -m pip install --quiet --no-compile --editable .
 	touch $@
 
 .venv/installed-dev: pyproject.toml
@@ -72,7 +73,7 @@ docs-serve: .venv/installed-docs
 fuzz: dev .venv/installed-fuzz
 	$(BIN)/python -m fuzz --seconds $(SECONDS)
 
-bench: install
+bench: dev
 	$(BIN)/python -m benchmarks peers --quick --data $(DATA)
 
 clean:

@@ -66,7 +66,7 @@ def test_a_bomb_is_refused_in_little_memory(name, tmp_path):
         [sys.executable, "-c", textwrap.dedent(program)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
     )
     assert ran.returncode == 0, ran.stderr
     assert "bomb.gz" in ran.stdout

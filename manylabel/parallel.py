@@ -107,7 +107,11 @@ class Common:
 
 @lru_cache(maxsize=1)
 def _map_common(path: Path, spans: tuple[tuple[int, int], ...]) -> Common:
-    """Return what was filed; its arrays are mapped, and what is written stays here."""
+    """Return what was filed; its arrays are mapped, and what is written stays here.
+
+    The file is that of the process which began the run, in a folder that only its user
+    can open; models of strangers are never read this way.
+    """
     file = np.memmap(path, np.uint8, "c").data
     head, *buffers = (file[start : start + size] for start, size in spans)
     return cast(Common, pickle.loads(head, buffers=buffers))

@@ -10,19 +10,15 @@ from sklearn.base import clone
 from manylabel import _validation, parallel
 from manylabel._typing import (
     CSR,
-    Array,
-    Bools,
     Floats,
     RandomState,
-    Singles,
 )
 from manylabel.base import (
-    BatchClassifier,
     MultiLabelClassifier,
     check_learner,
-    cut,
 )
 from manylabel.blend._candidates import Candidates
+from manylabel.blend._listed import DEPTH, NEVER, OTHERS, ListedClassifier
 from manylabel.blend._members import usual_members
 from manylabel.blend._trial import Trial, try_learners
 from manylabel.blend._weights import Judge
@@ -43,17 +39,13 @@ from manylabel.persistence.records import Field, Finite, Number
 from manylabel.propensity import Propensity
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
-DEPTH = 50  # labels of each learner that are blended, more if more are asked for
-ROWS_AT_ONCE = 4096
-NEVER = -2.0  # the score of a label that no training row has
-OTHERS = np.array([-1, NEVER], np.float32)  # of labels not listed: seen ones, the rest
 AUTO = "auto"
 FEW_ROWS = 10_000  # of fewer, a fifth is too few to choose by: each is held out in turn
 MANY_ROWS = 100_000  # of more, those held out need not be learnt too
 SAMPLE = 50_000  # of many rows, on which learners are tried first
 
 
-class Blend(CalibratedClassifier, BatchClassifier):
+class Blend(CalibratedClassifier, ListedClassifier):
     """An ensemble of learners: calibrated scores, weighed, times (1 / p)^tilt.
 
     Each learner lists its best labels of a row. A score is calibrated: it counts as the
@@ -145,8 +137,6 @@ class Blend(CalibratedClassifier, BatchClassifier):
     inverse_propensity_: Annotated[
         Floats, Field("float64", "n_labels", Finite(least=1))
     ]
-    threshold_: Annotated[float, Number()]
-    seen_: Annotated[Bools, Field("bool", "n_labels")]
     trial_: Trial
 
     def __init__(
@@ -260,17 +250,6 @@ class Blend(CalibratedClassifier, BatchClassifier):
         scores.values[~self.seen_[scores.labels]] = NEVER
         return scores._replace(values=scores.values - np.float32(self.threshold_))
 
-    def _others(self) -> Singles:
-        """Return the scores of labels not listed: those seen in training, the rest."""
-        return OTHERS - np.float32(self.threshold_)
-
-    def _scores(self, X: CSR) -> Array:
-        return self._blended(X, DEPTH).dense(self.seen_, self._others())
-
-    def _topk(self, X: CSR, k: int) -> CSR:
-        scores = self._blended(X, max(k, DEPTH))
-        return scores.best(k, self.seen_, self._others())
-
     def _labels(self, X: CSR) -> CSR:
         if self.calibrate is None:
             return super()._labels(X)
@@ -283,12 +262,6 @@ class Blend(CalibratedClassifier, BatchClassifier):
         super()._check_state()
         for member in self.estimators_:
             self._check_part(member, "all estimators_")
-
-    def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
-        return cut(X, ROWS_AT_ONCE)
-
-    def _n_jobs(self) -> int | None:
-        return None  # the learners have the threads
 
     def _check_parameters(self) -> None:
         self._check_calibrate()

@@ -1,6 +1,5 @@
 """Names of labels as evidence, so that labels without an example are suggested too."""
 
-from collections.abc import Iterator
 from math import ceil
 from typing import Annotated, Any, NamedTuple
 
@@ -16,10 +15,10 @@ from manylabel._typing import (
     Floats,
     Ints,
     RandomState,
-    Singles,
 )
-from manylabel.base import BatchClassifier, MultiLabelClassifier, check_learner, cut
+from manylabel.base import MultiLabelClassifier, check_learner
 from manylabel.blend._candidates import Candidates
+from manylabel.blend._listed import DEPTH, NEVER, OTHERS, ListedClassifier
 from manylabel.label_tree import LabelTree
 from manylabel.lists import Lists
 from manylabel.losses.resolve import as_counted_cost
@@ -28,9 +27,7 @@ from manylabel.model_selection.calibration import calibration, find_hits
 from manylabel.model_selection.holdout import hold_out
 from manylabel.persistence.records import Field, Finite, Number
 
-DEPTH = 50  # labels that the learner lists, more if more are asked for
 MOST_NAMED = 20  # labels that names list
-ROWS_AT_ONCE = 1024
 # Below, a likeness says nothing: of 1,000 such labels less than one is true.
 LEAST_LIKE = 0.05
 RARE, RAREST = 2, 0.1  # rows of a label that is left out; at least this share of all is
@@ -38,10 +35,9 @@ SEEN_WEIGHTS = (0.0, 0.1, 0.3, 1.0)
 UNSEEN_WEIGHTS = (1.0, 0.5, 0.2, 0.1, 0.03, 0.01, 0.003, 0.001)  # of equals, the first
 DEPTHS, DEEPEST = (1, 5), 10  # of the precision, and of labels left out
 TILT = 1e-3  # of a curve, over its whole length
-OTHERS = np.array([-1, -2], np.float32)  # of labels not listed: seen ones, the rest
 
 
-class NameMatch(BatchClassifier):
+class NameMatch(ListedClassifier):
     """A learner, and beside it how like a text the names of labels are.
 
     So labels that no training row has can be suggested, and rare ones better. A name
@@ -100,12 +96,11 @@ class NameMatch(BatchClassifier):
 
     _unweighted = "what names are worth is told on rows held out, which count alike"
     estimator_: MultiLabelClassifier
-    seen_: Annotated[Bools, Field("bool", "n_labels")]
     curve_: Annotated[Floats, Field("float64", "2, n_knots", Finite())]
     name_curve_: Annotated[Floats, Field("float64", "2, n_likenesses", Finite())]
     weight_: Annotated[float, Number(least=0)]
     unseen_weight_: Annotated[float, Number(least=0)]
-    threshold_: Annotated[float, Number()]
+    _rows_at_once = 1024  # a likeness of each name with each row is held
     _matcher: "Matcher | None" = None  # made of the names when it is needed
 
     def __init__(
@@ -195,22 +190,6 @@ class NameMatch(BatchClassifier):
             given = self.names, self.owners
             self._matcher = Matcher.of(*given, n_labels, self.n_features_in_)
         return self._matcher
-
-    def _others(self) -> Singles:
-        return OTHERS - np.float32(self.threshold_)
-
-    def _scores(self, X: CSR) -> Array:
-        return self._blended(X, DEPTH).dense(self.seen_, self._others())
-
-    def _topk(self, X: CSR, k: int) -> CSR:
-        scores = self._blended(X, max(k, DEPTH))
-        return scores.best(k, self.seen_, self._others())
-
-    def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
-        return cut(X, ROWS_AT_ONCE)
-
-    def _n_jobs(self) -> int | None:
-        return None  # the learner has the threads
 
     def _check_state(self) -> None:
         super()._check_state()
@@ -343,7 +322,7 @@ def blend(found: Candidates, unseen: Bools, weight: float, other: float) -> List
     values = found.shares[:, 0] + found.shares[:, 1] * np.where(
         is_unseen, other, weight
     )
-    values[is_unseen & (values <= 0)] = OTHERS[1]
+    values[is_unseen & (values <= 0)] = NEVER
     return Lists(found.indptr, found.labels, values.astype(np.float32))
 
 

@@ -21,6 +21,7 @@ from manylabel._typing import CSR, Array, Floats, Singles
 from manylabel.exceptions import MissingExtra
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.persistence.saved import Saved
+from manylabel.text._grams import check_text
 from manylabel.text._vectorizer import TextVectorizer
 
 N_LOADED = 2  # models that are held in memory
@@ -104,10 +105,7 @@ class Embeddings(
         check_is_fitted(self)
         held = list(texts)
         for row, text in enumerate(held):
-            if not isinstance(text, str):
-                raise TypeError(
-                    f"texts must hold strings. Got {text!r:.40} at row {row}."
-                )
+            check_text(text, row)
         if not held:
             return np.empty((0, self.n_features_out_), np.float32)
         return self._encode(held)

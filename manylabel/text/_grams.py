@@ -92,9 +92,14 @@ def plain(text: str) -> str:
     return NOT_A_WORD.sub(_blank, unicodedata.normalize("NFC", lower))
 
 
-def _encode(text: Any, row: int, prepare: Callable[[str], str]) -> bytes:
+def check_text(text: Any, row: int) -> None:
+    """Refuse what is not a string."""
     if not isinstance(text, str):
         raise TypeError(f"texts must hold strings. Got {text!r:.40} at row {row}.")
+
+
+def _encode(text: Any, row: int, prepare: Callable[[str], str]) -> bytes:
+    check_text(text, row)
     try:
         return prepare(text).encode()
     except UnicodeEncodeError:

@@ -3,12 +3,15 @@
 from typing import Any
 
 from manylabel import _validation
+from manylabel._docstrings import described_like
 from manylabel._typing import CSR, Floats, RandomState
 from manylabel.propensity import Propensity
+from manylabel.trees._fast_xml import FastXML
 from manylabel.trees._forest import MOST_GAIN, ForestClassifier
 from manylabel.trees._weighting import Weighting
 
 
+@described_like(FastXML)
 class PfastXML(ForestClassifier):
     """FastXML for labels that are missing: a label counts 1 / its propensity.
 
@@ -20,62 +23,11 @@ class PfastXML(ForestClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=50
-        How many trees; they differ by their random starts only.
-    leaf_size : int, default=10
-        A node of at most so many rows is a leaf.
     labels_per_leaf : int, default=100
         How many labels a leaf keeps, those of the largest scores.
-    C : float or "auto", default="auto"
-        Weight of the separators' loss against ``|w|_1``. The authors' program has 1.0;
-        "auto" takes more for short rows, 1.6 for rows of unit length.
-    intercept_scaling : float, default=1.0
-        Value of a constant feature, whose weight is regularised as the others.
     propensity : Propensity, array of shape (n_labels,), float or None, default=None
         How probable it is that a true label is recorded, in (0, 1]. None fits
         ``Propensity()`` to ``Y``.
-    cost : str, object with ``from_counts`` or None, default=None
-        What ``predict`` is to make small, per row: its threshold is then chosen on a
-        validation set, one row in ten, by a smaller forest grown on the others.
-        ``"f1"``, ``"accuracy"``, ``"hamming"`` ...; see
-        :func:`manylabel.losses.as_cost`. None, or fewer than 20 rows: the threshold is
-        one half.
-    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
-        Make scores probabilities, for ``predict_proba``, by rows held out; see
-        :class:`Calibrated`. It takes about one more fit. Then ``predict`` gives the
-        sets of the least expected ``cost``, if one is named.
-    warm_start : bool, default=False
-        Let ``fit`` keep the trees there are and grow those that ``n_estimators`` asks
-        for. With an integer ``random_state``, and the same data, that is the same
-        forest.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The forest does not depend on it.
-    random_state : int, Generator, RandomState or None, default=0
-        Seeds the trees.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_labels,)
-        Column numbers of ``Y``.
-    forest_ : NamedTuple
-        The nodes of all trees as flat arrays: ``roots``, ``children``, ``intercept``,
-        ``node_rows``, and the weights and leaves that the next two show.
-    coef_ : csr_array of shape (n_nodes, n_features)
-        Weights of the separators; kept in 16 bits each, and made when asked for.
-    leaves_ : csr_array of shape (n_nodes, n_labels)
-        Share of the training rows of a leaf that have a label; kept in 16 bits each.
-    gain_ : ndarray of shape (n_labels,)
-        Factor of each label's shares in its score.
-    inverse_propensity_ : ndarray of shape (n_labels,)
-        How many true labels a recorded one stands for.
-    feature_importances_ : ndarray of shape (n_features,)
-        Size of the weights times the rows routed by them; they sum to 1.
-    threshold_ : float
-        Labels of a larger mean are predicted; scores are means less this.
-    seen_ : ndarray of shape (n_labels,)
-        Whether a training row had the label. Others score 1 less than any other.
-    calibration_ : Curves
-        What scores mean; empty without ``calibrate``. See :class:`Calibrated`.
 
     Notes
     -----

@@ -9,6 +9,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation
+from manylabel._docstrings import described_like
 from manylabel._typing import CSR, Array, Floats, RandomState, Singles
 from manylabel.lists import Lists
 from manylabel.metrics import as_metric
@@ -27,6 +28,7 @@ MAX_TEMPERATURE = 100.0
 MAX_BETA = 1e6  # and 1 / least: P of 1 would rule out what was not recorded
 
 
+@described_like(PfastXML)
 class PfastreXML(PfastXML):
     """A forest whose best labels are re-ranked by how near the row is to theirs.
 
@@ -38,20 +40,6 @@ class PfastreXML(PfastXML):
 
     Parameters
     ----------
-    n_estimators : int, default=50
-        How many trees; they differ by their random starts only.
-    leaf_size : int, default=10
-        A node of at most so many rows is a leaf.
-    labels_per_leaf : int, default=100
-        How many labels a leaf keeps, those of the largest scores.
-    C : float or "auto", default="auto"
-        Weight of the separators' loss against ``|w|_1``. The authors' program has 1.0;
-        "auto" takes more for short rows, 1.6 for rows of unit length.
-    intercept_scaling : float, default=1.0
-        Value of a constant feature, whose weight is regularised as the others.
-    propensity : Propensity, array of shape (n_labels,), float or None, default=None
-        How probable it is that a true label is recorded, in (0, 1]. None fits
-        ``Propensity()`` to ``Y``.
     splits : {"balanced", "program"}, default="balanced"
         What trees make large. The authors' program has the trees of :class:`PfastXML`:
         DCG in which a label gains 1 / p, also in the leaves. "balanced" is nDCG in
@@ -93,23 +81,11 @@ class PfastreXML(PfastXML):
         validation set: ``"f1"``, ``"accuracy"``, ``"hamming"`` ...; see
         :func:`manylabel.losses.as_cost`. With None, or fewer than 20 rows, rows get as
         many labels as they are estimated to have, on average.
-    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
-        Make scores probabilities, for ``predict_proba``, by rows held out; see
-        :class:`Calibrated`. It takes about one more fit. Then ``predict`` gives the
-        sets of the least expected ``cost``, if one is named.
-    warm_start : bool, default=False
-        Let ``fit`` keep the trees there are and grow those that ``n_estimators`` asks
-        for. With an integer ``random_state``, and the same data, that is the same
-        forest.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The forest does not depend on it.
     random_state : int, Generator, RandomState or None, default=0
         Seeds the trees, and chooses the rows to hold out.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_labels,)
-        Column numbers of ``Y``.
     alpha_ : float
         Weight of the trees.
     temperature_ : float
@@ -124,14 +100,11 @@ class PfastreXML(PfastXML):
         squared length, and the factor of each feature in rows and centroids.
     seen_ : ndarray of shape (n_labels,)
         Whether a training row had the label. Others rank last.
-    calibration_ : Curves
-        What scores mean; empty without ``calibrate``. See :class:`Calibrated`.
 
     Notes
     -----
-    Other attributes are those of :class:`PfastXML`. Without ``calibrate``,
-    ``predict_proba`` is by the trees alone. Nearness may outweigh them: a label on
-    every training row need not be predicted for all.
+    Without ``calibrate``, ``predict_proba`` is by the trees alone. Nearness may
+    outweigh them: a label on every training row need not be predicted for all.
 
     The default metric weighs frequent against rare labels: P@1 alone leads to values of
     alpha near 1 and gives rare labels up, PSP@1 alone to small ones and gives up the

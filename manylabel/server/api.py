@@ -72,8 +72,8 @@ class Sent(Protocol):
         """Return the body once it has come."""
 
 
-class Tagging:
-    """What people and programs do with a model: ask for labels, and correct them.
+class Routes:
+    """What answers requests about models.
 
     Parameters
     ----------
@@ -86,6 +86,13 @@ class Tagging:
     def __init__(self, service: Service, guard: Guard) -> None:
         self.service = service
         self.guard = guard
+
+
+class Tagging(Routes):
+    """What people and programs do with a model: ask for labels, and correct them."""
+
+    def __init__(self, service: Service, guard: Guard) -> None:
+        super().__init__(service, guard)
         self._gathering = Gathering()
 
     async def predict(

@@ -12,7 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from manylabel.server import handlers, uploads
-from manylabel.server.api import JSON, Model, acknowledge
+from manylabel.server.api import JSON, Model, Routes, acknowledge
 from manylabel.server.errors import Busy, UnknownJob
 from manylabel.server.gate import DEADLINE
 from manylabel.server.lifecycle import Life
@@ -44,7 +44,7 @@ NewModel = Annotated[
 ]
 
 
-class Operations:
+class Operations(Routes):
     """What those do who run a service.
 
     Parameters
@@ -69,8 +69,7 @@ class Operations:
         limits: Limits,
         life: Life,
     ) -> None:
-        self.service = service
-        self.guard = guard
+        super().__init__(service, guard)
         self.folder = folder
         self.limits = limits
         self.life = life

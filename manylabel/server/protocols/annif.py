@@ -14,7 +14,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field, RootModel, StringConstraints
 
 from manylabel.server import openapi
-from manylabel.server.api import Model, parse, read_body
+from manylabel.server.api import Model, Routes, parse, read_body
 from manylabel.server.errors import BadItem
 from manylabel.server.handlers import write_json
 from manylabel.server.items import FeedbackIn
@@ -151,20 +151,8 @@ def learn(replica: Replica, documents: Sequence[IndexedDocument], who: str) -> N
         future.result()
 
 
-class Annif:
-    """The routes of the interface.
-
-    Parameters
-    ----------
-    service : Service
-        The models.
-    guard : Guard
-        Who may do what.
-    """
-
-    def __init__(self, service: Service, guard: Guard) -> None:
-        self.service = service
-        self.guard = guard
+class Annif(Routes):
+    """The routes of the interface."""
 
     async def projects(self, request: Request) -> Response:
         """Return the models that the token may read, as projects."""

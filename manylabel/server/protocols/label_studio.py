@@ -13,7 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field, StringConstraints
 
 from manylabel.server import openapi
-from manylabel.server.api import Model, read_body
+from manylabel.server.api import Model, Routes, read_body
 from manylabel.server.errors import BadItem
 from manylabel.server.items import FeedbackIn
 from manylabel.server.protocols.access import as_bearer
@@ -171,20 +171,8 @@ def read_text(task: Task, control: Control) -> str:
     return text
 
 
-class LabelStudio:
-    """The routes of the interface.
-
-    Parameters
-    ----------
-    service : Service
-        The models.
-    guard : Guard
-        Who may do what.
-    """
-
-    def __init__(self, service: Service, guard: Guard) -> None:
-        self.service = service
-        self.guard = guard
+class LabelStudio(Routes):
+    """The routes of the interface."""
 
     async def health(self, request: Request, model: Model) -> Response:
         """Tell that the model can be asked."""

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 
 from manylabel._version import __version__
 from manylabel.exceptions import ManylabelError
-from manylabel.server.api import JSON, Model, parse
+from manylabel.server.api import JSON, Model, Routes, parse
 from manylabel.server.errors import BadItem, UnknownVersion
 from manylabel.server.problems import Problem, tell, tell_faults
 from manylabel.server.protocols.bodies import STATUSES, answer, describe_body
@@ -108,20 +108,8 @@ def infer(replica: Replica, asked: InferBody, binary: bytes = b"") -> dict[str, 
     }
 
 
-class OpenInference:
-    """The routes of the protocol.
-
-    Parameters
-    ----------
-    service : Service
-        The models.
-    guard : Guard
-        Who may do what.
-    """
-
-    def __init__(self, service: Service, guard: Guard) -> None:
-        self.service = service
-        self.guard = guard
+class OpenInference(Routes):
+    """The routes of the protocol."""
 
     async def server(self) -> Response:
         """Tell what the server is."""

@@ -7,18 +7,20 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from manylabel import parallel
 from manylabel._typing import Floats, Ints
 from manylabel.label_tree._validation_set import find_splits, part_of
 from manylabel.persistence import records
 from manylabel.persistence.records import Field, Finite
 from manylabel.solvers.columns import Columns, cost_blocks
 from manylabel.solvers.levels import (
+    Block,
     Lesson,
     Level,
     assemble,
     find_level,
     fit_children,
-    make_block,
+    index_columns,
     warn_of_late,
 )
 from manylabel.solvers.nodes import Nodes, find_levels
@@ -59,6 +61,13 @@ class TreeDivision:
         self.learner, self.lesson, self.shapes = learner, lesson, shapes
         self.prepared = Shapes.of(shapes)
         self.splits = find_splits(learner, lesson.X.shape[0])
+        self._held = [f"{VALIDATION} {number}" for number in range(len(self.splits))]
+        self._counts = [shape.count_below(learner.counts_) for shape in shapes]
+        # Siblings by frequency: those of one part take a like number of passes.
+        self._nodes = [
+            np.lexsort((-counts, shape.parents))
+            for shape, counts in zip(shapes, self._counts, strict=True)
+        ]
         sizes = [len(shape.labels) - ABOVE for shape in shapes]
         self._starts = np.cumsum([0, *sizes])  # of the units of each tree
         self._lesson_of = lru_cache(maxsize=1)(self._make_lesson)
@@ -67,9 +76,8 @@ class TreeDivision:
     @cached_property
     def stages(self) -> Mapping[str, Floats]:
         """What classifiers cost: by the rows that they are learnt from."""
-        costs = np.concatenate([self._costs(shape) for shape in self.shapes])
-        held = [f"{VALIDATION} {number}" for number in range(len(self.splits))]
-        return dict.fromkeys([WHOLE, *held], costs)
+        costs = np.concatenate(list(map(self._costs, self.shapes, self._counts)))
+        return dict.fromkeys([WHOLE, *self._held], costs)
 
     def fit(self, stage: str, units: range) -> Columns:
         """Return some classifiers."""
@@ -83,52 +91,50 @@ class TreeDivision:
         """Put the classifiers into the trees, and end the fit."""
         trees = {stage: self._grown(Columns.joined(found[stage])) for stage in found}
         whole = trees.pop(WHOLE)
-        pilots = [trees[stage] for stage in self.stages if stage != WHOLE]
+        pilots = [trees[stage] for stage in self._held]
         chosen = self.learner._chosen(self.lesson, self.splits, pilots)
         self.learner._take(chosen, whole)
 
-    def _fit_nodes(self, stage: str, tree: int, nodes: range) -> list[Columns]:
-        """Return the classifiers of consecutive nodes, those of siblings together."""
+    def _fit_nodes(self, stage: str, tree: int, units: range) -> list[Columns]:
+        """Return the classifiers of consecutive units, those of siblings together."""
         shape, lesson, parts = self.shapes[tree], self._lesson_of(stage), []
         levels = find_levels(shape.child_starts)
         for number, below in enumerate(levels[1:]):
-            first, last = max(nodes.start, below.start), min(nodes.stop, below.stop)
+            first, last = max(units.start, below.start), min(units.stop, below.stop)
             if first >= last:
                 continue
             level = self._level_of(stage, tree, number)
             for node in np.unique(shape.parents[first:last]).tolist():
                 span = shape.child_starts[node : node + 2].clip(first, last)
-                a, b = (span - below.start).tolist()
-                fitted = fit_children(lesson, level, 1, node, a, b)
-                parts.append(Columns.of(*fitted, b - a))
+                children = self._nodes[tree][slice(*span)] - below.start
+                fitted = fit_children(lesson, level, 1, node, children)
+                parts.append(Columns.of(*fitted, len(children)))
         return parts
 
     def _grown(self, columns: Columns) -> Nodes:
         """Return trees of all their classifiers."""
         warn_of_late(int((columns.n_iter > 0).sum()), self.lesson.settings.max_iter)
         trees = []
-        for shape, start in zip(self.shapes, self._starts.tolist(), strict=False):
-            blocks = {}
-            for node in np.flatnonzero(np.diff(shape.child_starts))[1:].tolist():
-                span = shape.child_starts[node : node + 2] - ABOVE + start
-                first, last = span.tolist()
-                fitted, features = columns.between(first, last)
-                blocks[node] = make_block([fitted], features, last - first)
+        for tree, shape in enumerate(self.shapes):
+            # Where the classifier of each node is among all.
+            places = np.argsort(self._nodes[tree]) - ABOVE + self._starts[tree]
+            inner = np.flatnonzero(np.diff(shape.child_starts))[1:]
+            spans = pairwise(shape.child_starts[np.append(inner, -1)].tolist())
+            tasks = [(places[slice(*span)],) for span in spans]
+            n_jobs = self.learner.n_jobs
+            found = parallel.run(_index, tasks, n_jobs, common=(columns,))
+            blocks = dict(zip(inner.tolist(), found, strict=True))
             trees.append(assemble(shape, blocks))
         return Nodes.joined(trees)
 
-    def _costs(self, shape: Shape) -> Floats:
-        levels = find_levels(shape.child_starts)
-        costs = [np.empty(0)]
-        for number, below in enumerate(levels[1:]):
-            level = find_level(shape, levels[number], below, self.lesson)
-            n_rows = np.diff(level.nodes.indptr)
-            parents = shape.parents[below.start : below.stop]
-            numbers = np.arange(below.start, below.stop) - shape.child_starts[parents]
-            is_last = np.append(parents[1:] != parents[:-1], True)
-            each = PER_CLASSIFIER + n_rows[parents - level.first]
-            costs.append(cost_blocks(each, numbers, is_last))
-        return np.concatenate(costs)
+    def _costs(self, shape: Shape, counts: Ints) -> Floats:
+        """Return costs by about how many rows the parents have."""
+        parents = shape.parents[ABOVE:]
+        numbers = np.arange(ABOVE, len(shape.labels)) - shape.child_starts[parents]
+        is_last = np.append(parents[1:] != parents[:-1], True)[: len(parents)]
+        n_rows = np.minimum(counts, self.lesson.Y.shape[0])
+        n_rows[ABOVE - 1] = self.lesson.Y.shape[0]  # rows without labels too
+        return cost_blocks(PER_CLASSIFIER + n_rows[parents], numbers, is_last)
 
     def _make_lesson(self, stage: str) -> Lesson:
         if stage == WHOLE:
@@ -141,6 +147,10 @@ class TreeDivision:
         levels = find_levels(shape.child_starts)
         lesson = self._lesson_of(stage)
         return find_level(shape, levels[number], levels[number + 1], lesson)
+
+
+def _index(columns: Columns, places: Ints) -> Block:
+    return index_columns(columns.take(places))
 
 
 def split_shapes(prepared: Mapping[str, Any]) -> list[Shape]:

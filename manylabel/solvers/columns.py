@@ -105,13 +105,13 @@ class Columns(NamedTuple):
         )
         return Fitted(seen, weights, self.intercept[seen], self.n_iter[seen])
 
-    def between(self, first: int, last: int) -> tuple[Fitted, Array]:
-        """Return some of them, and the features that the rows of these stand for."""
-        starts = self.starts[first : last + 1]
-        span = slice(starts[0], starts[-1])
-        features, rows = np.unique(self.features[span], return_inverse=True)
-        some = type(self)(
-            *(starts - starts[0], rows.astype(np.int32), self.weights[span]),
-            *(self.intercept[first:last], self.n_iter[first:last]),
+    def take(self, numbers: Ints) -> Self:
+        """Return some of them, in such an order."""
+        sizes = np.diff(self.starts)[numbers]
+        starts = np.append(0, np.cumsum(sizes))
+        places = np.repeat(self.starts[numbers] - starts[:-1], sizes)
+        places += np.arange(starts[-1])
+        return type(self)(
+            *(starts, self.features[places], self.weights[places]),
+            *(self.intercept[numbers], self.n_iter[numbers]),
         )
-        return some.fitted(len(features)), features

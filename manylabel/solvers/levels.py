@@ -16,6 +16,7 @@ from manylabel._kernels.workspace import reused
 from manylabel._typing import CSR, Array, Floats, Ints, Singles
 from manylabel.solvers import linear
 from manylabel.solvers.background import add_background
+from manylabel.solvers.columns import Columns
 from manylabel.solvers.lanes import Fitted
 from manylabel.solvers.nodes import Nodes, find_levels, narrow
 from manylabel.solvers.shape import Shape
@@ -175,12 +176,13 @@ def _fit_node(
     lesson: Lesson, level: Level, n_jobs: int | None, node: int, first: int, last: int
 ) -> Block:
     """Return the classifiers of the children of a node."""
-    fitted, features = fit_children(lesson, level, n_jobs, node, first, last)
+    children = np.arange(first, last)
+    fitted, features = fit_children(lesson, level, n_jobs, node, children)
     return make_block(fitted, features, last - first)
 
 
 def fit_children(
-    lesson: Lesson, level: Level, n_jobs: int | None, node: int, first: int, last: int
+    lesson: Lesson, level: Level, n_jobs: int | None, node: int, children: Ints
 ) -> tuple[list[Fitted], Array]:
     """Return the classifiers of some children of a node, and the features they have.
 
@@ -192,17 +194,18 @@ def fit_children(
         return [], np.empty(0, np.int32)
     rows, weights = add_background(rows, lesson.background, lesson.row_weight)
     X, features = gather_rows(lesson.X, rows)
-    starts = level.children.indptr[first : last + 1]
-    places = np.searchsorted(rows, level.children.rows[starts[0] : starts[-1]])
+    has = [level.children.of(child) for child in children.tolist()]
+    places = np.searchsorted(rows, np.concatenate(has))
     ones = np.ones(len(places), np.float32)
-    parts = (ones, places.astype(np.int32), (starts - starts[0]).astype(np.int32))
+    starts = np.cumsum([0, *map(len, has)])
+    parts = (ones, places.astype(np.int32), starts.astype(np.int32))
     heavy = level.positive_weight
     fitted = linear.fit_columns(
-        *(X, sp.csc_array(parts, shape=(len(rows), last - first))),
+        *(X, sp.csc_array(parts, shape=(len(rows), len(children)))),
         *(lesson.settings, lesson.seed),
         n_jobs=n_jobs,
         row_weight=weights,
-        positive_weight=None if heavy is None else heavy[first:last],
+        positive_weight=None if heavy is None else heavy[children],
     )
     return fitted, features
 
@@ -242,12 +245,36 @@ def make_block(fitted: list[Fitted], features: Array, n_children: int) -> Block:
     used = np.flatnonzero(np.diff(weights.indptr))
     used = used[np.argsort(features[used])]
     weights = weights[used]
-    # A row of all children is added up many at a time; most words of a root have one.
     parts = (weights.indptr, seen[weights.indices], weights.data)
-    starts, children, values = with_full_rows(*parts, n_children)
+    return _block(intercept, features[used], parts, n_late)
+
+
+def index_columns(columns: Columns) -> Block:
+    """Return classifiers that were learnt apart, of all children of a node."""
+    n_features = int(columns.features.max(initial=-1)) + 1
+    parts = columns.weights, columns.features, columns.starts
+    shape = (n_features, len(columns.n_iter))
+    weights = sp.csc_array(parts, shape=shape).tocsr()
+    used = np.flatnonzero(np.diff(weights.indptr))
+    indptr = weights.indptr[np.append(used, n_features)]  # rows left out are empty
+    never = columns.n_iter == 0
+    return _block(
+        np.where(never, np.float32(NEVER), columns.intercept),
+        used.astype(np.int32),
+        (indptr, weights.indices, weights.data),
+        int(np.count_nonzero(columns.n_iter > 0)),
+    )
+
+
+def _block(
+    intercept: Singles, features: Array, parts: tuple[Array, Array, Array], n_late: int
+) -> Block:
+    """Return the classifiers of a CSR matrix: a row a feature, a column a child."""
+    # A row of all children is added up many at a time; most words of a root have one.
+    starts, children, values = with_full_rows(*parts, len(intercept))
     return Block(
         intercept=intercept,
-        features=features[used],
+        features=features,
         counts=np.diff(starts),
         children=children.astype(np.uint16),
         bits=shorten(values),

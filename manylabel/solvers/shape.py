@@ -5,7 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from manylabel._typing import Ints
-from manylabel.solvers.nodes import MOST_CHILDREN, MOST_LEVELS, find_parents
+from manylabel.solvers.nodes import (
+    MOST_CHILDREN,
+    MOST_LEVELS,
+    find_levels,
+    find_parents,
+)
 
 Cluster = list[Any]  # of labels, as int, and of clusters
 
@@ -38,6 +43,22 @@ class Shape(NamedTuple):
     def parents(self) -> Ints:
         """The parent of each node; -1 for node 0."""
         return find_parents(self.child_starts)
+
+    def count_below(self, counts: Ints) -> Ints:
+        """Return how often the labels in or below each node occur.
+
+        Examples
+        --------
+        >>> Shape.of([[0, [1, 2]]]).count_below(np.array([5, 2, 1])).tolist()
+        [8, 8, 5, 3, 2, 1]
+        """
+        found, parents = (
+            np.where(self.labels >= 0, counts[self.labels], 0),
+            self.parents,
+        )
+        for level in find_levels(self.child_starts)[::-1]:
+            np.add.at(found, parents[level], found[level])
+        return found
 
 
 def _check_size(n_children: int, n_levels: int) -> None:

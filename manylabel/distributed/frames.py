@@ -48,18 +48,6 @@ def predict(frame: Any, model: str | Path, **options: Any) -> Any:
     return ENGINES[engine](frame, predict_batches(model, **options))
 
 
-class RayPredictor:
-    """What Ray makes once in each of its processes: the model is mapped there."""
-
-    def __init__(self, predictor: BatchPredictor) -> None:
-        self.predictor = predictor
-        self.tagger = predictor.tagger
-
-    def __call__(self, table: Any) -> Any:
-        """Return the answer for a table."""
-        return self.predictor.predict(table)
-
-
 def _on_spark(frame: Any, predictor: BatchPredictor) -> Any:
     kept = predictor.choose(frame.columns).keep
     fields = [f"`{name}` {frame.schema[name].dataType.simpleString()}" for name in kept]
@@ -69,15 +57,10 @@ def _on_spark(frame: Any, predictor: BatchPredictor) -> Any:
 
 
 def _on_ray(frame: Any, predictor: BatchPredictor) -> Any:
-    import ray
-
-    n_cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    # A task, not an actor: Ray makes one of reading, this and writing. A process that
+    # runs several maps the model once all the same.
     return frame.map_batches(
-        RayPredictor,
-        fn_constructor_args=(predictor,),
-        batch_format="pyarrow",
-        concurrency=(1, n_cores),
-        zero_copy_batch=True,
+        predictor.predict, batch_format="pyarrow", zero_copy_batch=True
     )
 
 

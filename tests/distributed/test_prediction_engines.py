@@ -163,7 +163,13 @@ def test_ray_predicts_what_one_process_predicts(ray, rows, model, expected):
     def collect():
         return by_id(predict(frame, model, k=2).take_all())
 
-    assert killed_while(collect, "ray::MapWorker") == expected
+    assert killed_while(collect, "MapBatches(BatchPredictor") == expected
+
+
+def test_ray_reads_and_predicts_in_one_task(ray, rows, model):
+    frame = ray.data.read_parquet(str(rows), columns=["id", "text"])
+    steps = predict(frame, model, k=2).materialize().stats()
+    assert "->MapBatches(BatchPredictor.predict)" in steps
 
 
 @pytest.mark.parametrize("engine", ["dask", "ray", "spark"])

@@ -1,7 +1,10 @@
 """The entry point: ``python -m benchmarks.cluster VERB``; each prints JSON."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +19,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 Data = Annotated[Path, typer.Option(help="The folder of data sets.")]
+Work = Annotated[Path | None, typer.Option(help="A folder, which stays.")]
 Trees = Annotated[int, typer.Option(min=1, help="Of FastXML.")]
 
 
@@ -25,13 +29,20 @@ def fit(
     learner: Annotated[str, typer.Option(help="FastXML or LabelTree.")] = "FastXML",
     trees: Trees = 50,
     data: Data = FOLDER,
+    work: Work = None,
 ) -> None:
-    """Fit by dask on two processes beside two threads, with a worker killed too."""
+    """Fit by dask on two processes beside two threads, with a worker killed too.
+
+    With --work, a run that was stopped goes on with what it was at.
+    """
     from benchmarks.cluster.fits import measure_fit
 
     if learner not in LEARNERS:
         raise typer.BadParameter(f"learner must be one of {', '.join(LEARNERS)}.")
-    _print({"set": name, **measure_fit(learner, read(name, data), trees)})
+    with _folder(work) as place:
+        n_trees = f"-{trees}" if learner == "FastXML" else ""
+        place = place / f"{name}-{learner}{n_trees}"
+        _print({"set": name, **measure_fit(learner, read(name, data), trees, place)})
 
 
 @app.command()
@@ -58,19 +69,38 @@ def simulate(name: str = "depends", data: Data = FOLDER) -> None:
 def predict(
     work: Annotated[Path, typer.Argument(help="A folder, which stays.")],
     rows: Annotated[int, typer.Option(min=1, help="How many.")] = 10_000_000,
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(help="local, spark or ray; may be repeated. None is all."),
+    ] = None,
     name: str = "npm-deps",
     data: Data = FOLDER,
 ) -> None:
     """Predict by Spark and by Ray beside the command line, with a process killed too.
 
     Rows are those of the test part, again and again. Stopped, it goes on with the
-    engine that was at work.
+    run that was at work.
     """
-    from benchmarks.cluster.predictions import measure_predictions
+    from benchmarks.cluster.predictions import ENGINES, measure_predictions
 
-    work.mkdir(parents=True, exist_ok=True)
-    parts = (read(name, data, part) for part in ("train", "test"))
-    _print({"set": name, **measure_predictions(*parts, rows, work)})
+    known = ["local", *ENGINES]
+    for each in engine or []:
+        if each not in known:
+            raise typer.BadParameter(f"engine must be one of {', '.join(known)}.")
+    found = measure_predictions(
+        lambda part: read(name, data, part), rows, work, engine or known
+    )
+    _print({"set": name, **found})
+
+
+@contextmanager
+def _folder(work: Path | None) -> Iterator[Path]:
+    """Yield a folder that stays, or one that goes."""
+    if work is None:
+        with TemporaryDirectory() as place:
+            yield Path(place)
+    else:
+        yield work
 
 
 def _print(found: Any) -> None:

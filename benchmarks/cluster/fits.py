@@ -16,56 +16,80 @@ from distributed.comm.tcp import TCP
 
 import manylabel as ml
 from benchmarks.cluster.data import LEARNERS
-from manylabel import parallel
+from benchmarks.cluster.notes import Notes
+from manylabel import parallel, persistence
 
 FEW = 2000  # rows that kernels are loaded on
 
 
-def measure_fit(name: str, data: ml.Dataset, trees: int) -> dict[str, Any]:
-    """Return times, bytes and whether bits are equal, also with a worker killed."""
+def measure_fit(
+    name: str, data: ml.Dataset, trees: int, folder: Path
+) -> dict[str, Any]:
+    """Return times, bytes and whether bits are equal, also with a worker killed.
+
+    What the folder has of a run that was stopped is taken as it is.
+    """
 
     def make() -> Any:
         return LEARNERS[name](trees)
 
-    few = data[:FEW]
-    make().fit(few.X, few.Y)
-    start, cpu = time.perf_counter(), time.process_time()
-    here = make().fit(data.X, data.Y)
-    threads, cpu = time.perf_counter() - start, time.process_time() - cpu
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with (
-        TemporaryDirectory() as place,
-        LocalCluster(**options) as cluster,
-        Client(cluster) as client,
-    ):
-        warm(make, few, client, Path(place))
-        found = fit_once(make(), data, client, Path(place, "out"), here)
-        killed = fit_once(make(), data, client, Path(place, "kill"), here, kill=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    notes, model = Notes(folder / "notes.json"), folder / "model"
+    here = notes.measure("two_threads", lambda: fit_here(make, data, model))
+    dask = notes.measure("dask", lambda: fit_by_dask(make, data, folder))
+    killed = notes.measure("killed", lambda: fit_by_dask(make, data, folder, kill=True))
     return {
         "learner": name,
         "rows": len(data),
         "labels": data.n_labels,
         "trees": trees if name == "FastXML" else 1,
-        "two_threads": {"seconds": round(threads, 2), "cpu": round(cpu, 2)},
-        "dask": found,
-        "ratio": round(found["seconds"] / threads, 3),
-        "cpu_ratio": round(found["cpu"] / cpu, 3),
-        "killed": killed,
-        "killed_ratio": round(killed["seconds"] / threads, 3),
-        "model_megabytes": round(_bytes(here) / 1e6, 2),
+        **notes.found,
+        "ratio": round(dask["seconds"] / here["seconds"], 3),
+        "cpu_ratio": round(dask["cpu"] / here["cpu"], 3),
+        "killed_ratio": round(killed["seconds"] / here["seconds"], 3),
+        "model_megabytes": round(_bytes(persistence.load(model)) / 1e6, 2),
     }
+
+
+def fit_here(make: Any, data: ml.Dataset, model: Path) -> dict[str, Any]:
+    """Fit by two threads of this process, and keep the model."""
+    few = data[:FEW]
+    make().fit(few.X, few.Y)
+    start, cpu = time.perf_counter(), time.process_time()
+    fitted = make().fit(data.X, data.Y)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    fitted.save(model)
+    return {"seconds": round(seconds, 2), "cpu": round(cpu, 2)}
+
+
+def fit_by_dask(
+    make: Any, data: ml.Dataset, folder: Path, kill: bool = False
+) -> dict[str, Any]:
+    """Fit by parts on two processes, which have loaded their kernels."""
+    expected = persistence.load(folder / "model")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        TemporaryDirectory(dir=folder) as place,
+        LocalCluster(**options) as cluster,
+        Client(cluster) as client,
+    ):
+        warm(make, data[:FEW], client, Path(place))
+        return fit_once(make(), data, client, Path(place, "out"), expected, kill)
 
 
 def warm(make: Any, few: ml.Dataset, client: Client, place: Path) -> None:
     """Let each worker load its kernels, on a few rows."""
     parts = ml.distributed.plan(make(), few, 4, place / "few")
+    places = []
     for worker in client.scheduler_info(n_workers=-1)["workers"]:
         for part in parts:
             where = place / f"few-{part.number}-{worker.rpartition(':')[2]}"
             task = (str(place / "few"), part._asdict(), str(where))
-            client.submit(
+            learnt = client.submit(
                 ml.distributed.fit_part, *task, workers=[worker], pure=False
-            ).result()
+            )
+            places.append(learnt.result())
+    ml.distributed.merge(places)
 
 
 def fit_once(

@@ -1,6 +1,5 @@
 """Predictions by Spark and by Ray on two processes, beside two threads of one."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -8,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,67 +16,85 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import manylabel as ml
+from benchmarks.cluster.notes import Notes, say
 from benchmarks.cluster.processes import Meter, losing
 
 K, N_CORES, N_FILES = 5, 2, 16
 PATIENCE = 600  # seconds
+ATTEMPTS = 5
 FEW = 20_000  # rows that start processes and load kernels
 Run = Callable[[Path, Path], None]
 
 
 def measure_predictions(
-    train: ml.Dataset, test: ml.Dataset, n_rows: int, folder: Path
+    read: Callable[[str], ml.Dataset], n_rows: int, folder: Path, engines: list[str]
 ) -> dict[str, Any]:
     """Return rows a second of each engine, the ratio to the command line, and losses.
 
     Rows are those of a test part, again and again. What the folder has of a run that
     was stopped is taken as it is.
     """
-    model, notes = folder / "model", folder / f"{n_rows}.json"
-    prepare(train, test, n_rows, folder)
-    found = json.loads(notes.read_text()) if notes.exists() else {"rows": n_rows}
-    if "here" not in found:
-        run = command_line(model)
-        run(folder / "few", folder / "few.parquet")
-        found["here"] = timed(run, folder, n_rows, "here")
-        notes.write_text(json.dumps(found))
-    for name in [name for name in ENGINES if name not in found]:
-        found[name] = measure_engine(name, folder, n_rows, found["here"])
-        notes.write_text(json.dumps(found))
-    return found
+    prepare(read, n_rows, folder)
+    notes = Notes(folder / f"{n_rows}.json")
+    notes.measure("local", lambda: measure_command_line(folder, n_rows))
+    for name in [name for name in engines if name != "local"]:
+        measure = partial(measure_engine, name, folder, n_rows)
+        whole = notes.measure(name, measure)
+        notes.measure(f"{name}, killed", partial(measure, whole["seconds"] / 2))
+    return {"rows": n_rows, **with_ratios(notes.found)}
 
 
-def prepare(train: ml.Dataset, test: ml.Dataset, n_rows: int, folder: Path) -> None:
+def prepare(read: Callable[[str], ml.Dataset], n_rows: int, folder: Path) -> None:
     """Write model and rows to a folder, unless they are there."""
+    folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "model").exists():
+        say("model: begins")
+        train = read("train")
         learner = ml.LabelTree(n_jobs=N_CORES)
         learner.fit(train.X, train.Y).save(folder / "model")
     for place, count in (("few", FEW), (f"rows-{n_rows}", n_rows)):
         if not (folder / place).exists():
-            write_rows(test.X, count, folder / f"{place}.part")
+            say(f"{count:,} rows: begins")
+            shutil.rmtree(folder / f"{place}.part", ignore_errors=True)
+            write_rows(read("test").X, count, folder / f"{place}.part")
             (folder / f"{place}.part").rename(folder / place)
 
 
+def measure_command_line(folder: Path, n_rows: int) -> dict[str, Any]:
+    """Return the figures of the command line, whose answer stays."""
+    run = command_line(folder / "model")
+    run(folder / "few", folder / "few.parquet")
+    return timed(run, folder, n_rows, "local")
+
+
 def measure_engine(
-    name: str, folder: Path, n_rows: int, here: dict[str, Any]
+    name: str, folder: Path, n_rows: int, kill_after: float | None = None
 ) -> dict[str, Any]:
-    """Return the figures of one engine, once as it is, once with a process killed."""
+    """Return the figures of one engine; a process may be killed after some seconds."""
     engine, victim = ENGINES[name]
     shutil.rmtree(folder / f"few-{name}", ignore_errors=True)
     with engine(folder / "model") as run:
         run(folder / "few", folder / f"few-{name}")
-        found = timed(run, folder, n_rows, name)
-        with losing(victim, found["seconds"] / 2) as lost:
-            killed = timed(run, folder, n_rows, f"{name}-killed")
-    killed["processes_lost"] = len(lost)
-    found["ratio"] = round(here["seconds"] / found["seconds"], 3)
-    found["cpu_ratio"] = round(here["cpu"] / found["cpu"], 3)
-    expected = gather(folder / f"here-{n_rows}", n_rows)
-    for figures, place in ((found, name), (killed, f"{name}-killed")):
-        out = folder / f"{place}-{n_rows}"
-        figures["equal"] = same(gather(out, n_rows), expected)
-        shutil.rmtree(out)
-    return found | {"killed": killed}
+        with losing(victim, kill_after) as lost:
+            found = timed(run, folder, n_rows, name)
+    out = folder / f"{name}-{n_rows}"
+    expected = gather(folder / f"local-{n_rows}", n_rows)
+    found["equal"] = same(gather(out, n_rows), expected)
+    shutil.rmtree(out)
+    return found if kill_after is None else found | {"processes_lost": len(lost)}
+
+
+def with_ratios(found: dict[str, Any]) -> dict[str, Any]:
+    """Return figures with the rows a second beside those of the command line."""
+    local = found["local"]
+    return {
+        name: figures
+        | {
+            "ratio": round(local["seconds"] / figures["seconds"], 3),
+            "cpu_ratio": round(local["cpu"] / figures["cpu"], 3),
+        }
+        for name, figures in found.items()
+    }
 
 
 def write_rows(X: Any, n_rows: int, folder: Path) -> None:
@@ -139,23 +157,41 @@ def on_spark(model: Path) -> Iterator[Run]:
         answer = ml.distributed.predict(session.read.parquet(str(rows)), model, k=K)
         answer.write.parquet(str(out))
 
-    yield run
-    session.stop()
+    try:
+        yield run
+    finally:
+        session.stop()
 
 
 @contextmanager
 def on_ray(model: Path) -> Iterator[Run]:
-    """Yield a run by Ray, on two cores."""
+    """Yield a run by Ray, on two cores, a task a file."""
+    os.environ["RAY_DATA_PARQUET_BIN_PACKING_BYTES"] = "1"  # else files are joined
     import ray
 
-    ray.init(num_cpus=N_CORES, include_dashboard=False, log_to_driver=False)
+    start_ray(ray)
 
     def run(rows: Path, out: Path) -> None:
         answer = ml.distributed.predict(ray.data.read_parquet(str(rows)), model, k=K)
         answer.write_parquet(str(out))
 
-    yield run
-    ray.shutdown()
+    try:
+        yield run
+    finally:
+        ray.shutdown()
+
+
+def start_ray(ray: Any) -> None:
+    """Start Ray, which gives itself 30 seconds: too few on a busy machine."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            ray.init(num_cpus=N_CORES, include_dashboard=False, log_to_driver=False)
+            return
+        except Exception as error:  # of no class of its own
+            ray.shutdown()
+            if attempt == ATTEMPTS:
+                raise
+            say(f"ray: attempt {attempt} to start: {error!r:.100}")
 
 
 def gather(path: Path, n_rows: int) -> tuple[Any, Any]:
@@ -186,5 +222,5 @@ def same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
 # How to run by each, and a word of the process that is killed.
 ENGINES = {
     "spark": (on_spark, "CoarseGrainedExecutorBackend"),
-    "ray": (on_ray, "ray::MapWorker"),
+    "ray": (on_ray, "MapBatches(BatchPredictor"),
 }

@@ -20,6 +20,7 @@ MAX_DEPTH = 1 << 31  # of a ranking; sums of two depths fit an int64
 MAX_RIDGE_FEATURES = 20_000
 MAX_COLUMN = (1 << 31) - 1  # of a row that may bring new columns
 MAX_BYTES = 1 << 33  # of dense scores, or of what one step of a stream may add
+SPARSE = 8  # of so many values of a dense matrix, one that is not 0 is expected
 MAX_SINGLE = float(np.finfo(np.float32).max)
 WAYS_OUT = (
     "Tagger takes names as they are, and scikit-learn's "
@@ -436,20 +437,20 @@ def _canonical(matrix: Any, dtype: Any) -> CSR:
 def _compressed(matrix: Array) -> CSR:
     """Return a dense matrix as CSR; writeable values, none of them 0, are not copied.
 
-    SciPy takes ten times as long. Kernels would be compiled anew for read-only values.
+    SciPy takes fifteen times as long. Kernels would be compiled anew for read-only values.
     """
     dense = np.require(matrix, requirements="W")
     n_rows, n_columns = dense.shape
-    starts = np.empty(n_rows + 1, np.int32)
-    csr.count_values(dense, starts)
-    n_values = int(starts[-1])
-    if n_values == dense.size:  # as of an embedding
-        values = dense.reshape(-1)
-        columns = np.tile(np.arange(n_columns, dtype=np.int32), n_rows)
-    else:
-        columns = np.empty(n_values + 1, np.int32)
-        values = np.empty(n_values + 1, np.float32)
-        csr.compress(dense, starts, columns, values)
+    starts, is_whole = np.empty(n_rows + 1, np.int32), False
+    n_values = 0 if dense[:1].all() else dense.size // SPARSE
+    while not is_whole:  # the second time there is room
+        columns = np.empty(n_values + n_columns, np.int32)
+        values = np.empty(n_values + n_columns, np.float32)
+        is_whole = csr.compress(dense, csr.BITS, starts, columns, values)
+        n_values = int(starts[-1])
+        if n_values == dense.size:  # as of an embedding
+            columns = np.tile(np.arange(n_columns, dtype=np.int32), n_rows)
+            values, is_whole = dense.reshape(-1), True
     parts = (values[:n_values], columns[:n_values], starts)
     return sp.csr_array(parts, shape=dense.shape)
 

@@ -4,7 +4,11 @@ import numpy as np
 
 from manylabel._kernels._jit import inner, kernel
 
-BLOCK = 16  # values of a dense row that are passed over together if all are 0
+BLOCK = 32  # values of a dense row that are looked at together
+BITS = np.uint32(1) << np.arange(BLOCK, dtype=np.uint32)
+# The number of a bit, by five bits of its product with de Bruijn's sequence.
+DE_BRUIJN = 0x077CB531
+PLACES = np.argsort((DE_BRUIJN << np.arange(BLOCK) >> 27) & 31)
 FULL = 3  # a row of which one value in so many is not 0 stores its zeros too
 
 
@@ -32,36 +36,56 @@ def is_sound(indptr, indices, data, n_columns):
 
 
 @kernel
-def count_values(X, starts):
-    """Write where the values of each row of a dense matrix start, zeros left out."""
-    starts[0] = 0
-    for i in range(X.shape[0]):
-        n_values = np.int32(0)
-        for j in range(X.shape[1]):
-            n_values += np.int32(X[i, j] != 0.0)
-        starts[i + 1] = starts[i] + n_values
+def compress(X, bits, starts, columns, values):
+    """Write the values of a dense matrix as CSR, zeros left out; return if all fitted.
 
-
-@kernel
-def compress(X, starts, columns, values):
-    """Write the values of a dense matrix, and their columns, zeros left out.
-
-    Both arrays have one place more, as what is 0 is written too, and then overwritten.
+    Rows are written while there is room for a whole one; ``starts`` then goes on to
+    count the values of the others. ``bits`` is BITS.
     """
-    width = X.shape[1]
-    for i in range(X.shape[0]):
-        p = np.int64(starts[i])
-        for start in range(0, width, BLOCK):
-            end = start + BLOCK
-            if end <= width:
-                n_values = np.int32(0)
-                for n in range(BLOCK):
-                    n_values += np.int32(X[i, start + n] != 0.0)
-                if n_values == 0:
-                    continue
-            for j in range(start, min(end, width)):
-                columns[np.uintp(p)], values[np.uintp(p)] = j, X[i, j]
-                p += X[i, j] != 0.0
+    width, room = np.uintp(X.shape[1]), columns.shape[0] - X.shape[1]
+    step, p, fits = np.uintp(bits.shape[0]), np.int64(0), True
+    starts[0] = 0
+    for i in range(np.uintp(X.shape[0])):
+        fits = p <= room
+        if fits:
+            for start in range(np.uintp(0), width, step):
+                marked = _mark_values(X, i, start, min(step, width - start), bits)
+                p = _write_marked(X, i, start, marked, p, columns, values)
+        else:
+            n_values = np.int32(0)
+            for j in range(width):
+                n_values += np.int32(X[i, j] != 0.0)
+            p += n_values
+        starts[i + np.uintp(1)] = p
+    return fits
+
+
+@inner
+def _mark_values(X, i, start, n_columns, bits):
+    """Return a number that has the bits of columns whose values are not 0."""
+    marked = np.uint32(0)
+    for n in range(n_columns):
+        bit = bits[n] if X[i, start + n] != 0.0 else np.uint32(0)
+        marked = np.uint32(marked | bit)
+    return np.int64(marked)
+
+
+@inner
+def _write_marked(X, i, start, marked, p, columns, values):
+    """Write the values that are marked; return the place behind them.
+
+    Something is written where none is marked, too, and then overwritten: most blocks of
+    a sparse row have one value or none, and which of the two is hard to guess.
+    """
+    while True:
+        others = marked & (marked - 1)
+        place = PLACES[np.uintp(((marked ^ others) * DE_BRUIJN >> 27) & 31)]
+        j = start + np.uintp(place)
+        columns[np.uintp(p)], values[np.uintp(p)] = j, X[i, j]
+        p += marked != 0
+        marked = others
+        if marked == 0:
+            return p
 
 
 @inner

@@ -61,7 +61,7 @@ def test_rows_of_another_order_are_sorted_in_a_copy():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 1.0])
-@pytest.mark.parametrize("width", [1, 15, 16, 50])
+@pytest.mark.parametrize("width", [1, 31, 32, 33, 64, 100])
 def test_dense_rows_are_compressed_as_scipy_does(share, width):
     rng = np.random.default_rng(0)
     dense = np.float32(rng.normal(size=(40, width)) * (rng.random((40, width)) < share))
@@ -71,3 +71,22 @@ def test_dense_rows_are_compressed_as_scipy_does(share, width):
     np.testing.assert_array_equal(
         feature_matrix(np.asfortranarray(dense)).data, found.data
     )
+
+
+@pytest.mark.parametrize("n_full", [0, 1, 5, 39])
+def test_dense_rows_that_differ_are_compressed_as_scipy_does(n_full):
+    """Room is made by guess, and there may be enough for some of the rows only."""
+    dense = np.zeros((40, 70), np.float32)
+    dense[40 - n_full :] = 2.0
+    dense[:, [3, 40, 69]] = [[1.0, -0.0, 1.0]]
+    found, expected = feature_matrix(dense), sp.csr_array(dense)
+    for part in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+
+
+@pytest.mark.parametrize("column", [0, 31, 32, 49])
+def test_a_dense_value_that_is_no_number_is_found(column):
+    dense = np.zeros((3, 50), np.float32)
+    dense[1, column] = np.nan
+    with pytest.raises(ValueError, match=f"Got NaN at row 1, column {column}"):
+        feature_matrix(dense)

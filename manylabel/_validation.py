@@ -28,13 +28,14 @@ WAYS_OUT = (
 )
 
 
-def features(estimator: Any, X: MatrixLike, *, reset: bool) -> CSR:
+def features(estimator: Any, X: Any, *, reset: bool) -> CSR:
     """Return ``X`` as a canonical float32 CSR array, or raise ValueError."""
-    # It takes scikit-learn 0.2 ms to look at new rows, mostly for names that a sparse
-    # matrix cannot have.
+    # It takes scikit-learn 0.2 ms to look at new rows, mostly for names that neither a
+    # sparse matrix nor a plain array can have.
+    is_plain = type(X) is np.ndarray and X.dtype == np.float32
     known = (
         not reset
-        and isinstance(X, (sp.csr_array, sp.csr_matrix))
+        and (is_plain or isinstance(X, (sp.csr_array, sp.csr_matrix)))
         and X.dtype.kind == "f"
         and X.shape[1:] == (getattr(estimator, "n_features_in_", None),)
         and not hasattr(estimator, "feature_names_in_")
@@ -437,7 +438,7 @@ def _canonical(matrix: Any, dtype: Any) -> CSR:
 def _compressed(matrix: Array) -> CSR:
     """Return a dense matrix as CSR; writeable values, none of them 0, are not copied.
 
-    SciPy takes fifteen times as long. Kernels would be compiled anew for read-only values.
+    SciPy takes 15 times as long. Kernels would be compiled anew for read-only values.
     """
     dense = np.require(matrix, requirements="W")
     n_rows, n_columns = dense.shape

@@ -100,3 +100,12 @@ def test_numbers_of_labels_in_lists_of_one_length_are_refused_with_the_ways_out(
 def test_a_dense_list_of_lists_is_a_matrix():
     learnt = ml.OneVsRest().fit([[0.0, 1.0], [1.0, 0.0]], [[1, 0], [0, 1]])
     assert learnt.predict([[0.0, 1.0]]).tolist() == [[1, 0]]
+
+
+def test_plain_rows_are_known_by_their_width_alone():
+    model = ml.Popularity().fit(np.eye(3, dtype=np.float32), np.eye(3))
+    for rows in (np.ones((2, 4), np.float32), np.ones(3, np.float32)):
+        with pytest.raises(ValueError, match=r"features|2D array"):
+            model.predict(rows)
+    with pytest.raises(ValueError, match="Got inf at row 1, column 2"):
+        model.predict(np.array([[0, 1, 2], [0, 1, np.inf]], np.float32))

@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
@@ -48,7 +49,7 @@ PATHS = 10  # followed at once to rank labels, unless a beam is named
 MAX_STEPS = 1000  # of the solver, for each plane
 NEVER = -2.0  # the score of a label that no training row has
 TINY = np.finfo(np.float32).tiny
-ROWS_AT_ONCE = 4096  # that a task annotates
+ROWS_AT_ONCE = 1 << 14  # that all threads annotate
 
 
 class Trial(NamedTuple):
@@ -407,7 +408,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         """Return the scores of the best labels; those not met have ``_others``."""
         if self.beam is not None:
             return self._listed(X, k, most=np.inf, shift=self.threshold_)
-        given = self._annotator.annotate(X)[:2]
+        given = self._annotator.annotate(X)
         return self._listed(X, k, given, most=1.0, shift=1.0)
 
     def _listed(
@@ -415,7 +416,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     ) -> Lists:
         n_labels, n_rows = len(self.classes_), X.shape[0]
         if given is None:
-            given = np.empty((n_rows, 1), np.int32), np.zeros(n_rows, np.int32)
+            given = np.zeros(n_rows + 1, np.int32), np.empty(0, np.int32)
         ranking = decoding.Ranking(
             *(self._n_paths(), self._only_leaves_count, min(k, n_labels)),
             *(self.gain_.astype(np.float32), np.float32(most)),
@@ -440,17 +441,13 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         if self.beam is not None:
             width = len(self.classes_)
             return self._ranked(X, width).above(0).csr(width).astype(bool)
-        labels, n_labels, _ = self._annotator.annotate(X)
-        given = np.arange(labels.shape[1]) < n_labels[:, None]
-        indptr = np.concatenate([[0], np.cumsum(n_labels)])
-        ones = np.ones(indptr[-1], np.int64)
-        found = Lists(indptr, labels[given], ones).csr(len(self.classes_))
-        found.sort_indices()
-        return found
+        starts, labels = self._annotator.annotate(X)
+        return Lists(starts, labels, labels).ones(len(self.classes_))
 
     def _chunks(self, X: CSR) -> Iterator[tuple[CSR]]:
         """Cut rows so that there is work for every thread; at least one chunk."""
-        return cut(X, ROWS_AT_ONCE)
+        n_threads = 1 if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+        return cut(X, max(1, ROWS_AT_ONCE // n_threads))
 
     def _check_parameters(self) -> None:
         _check_auto(self.budget, "budget")

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from manylabel._kernels.coding_tree import chains
 from manylabel._kernels.coding_tree.annotation import Shape
 from manylabel._kernels.coding_tree.decisions import Decisions
-from manylabel._typing import CSR, Array, Ints
+from manylabel._typing import CSR, Array, Ints, Singles
 from manylabel.persistence.records import (
     Ascending,
     Children,
@@ -79,13 +79,11 @@ class Annotator(NamedTuple):
     chains: chains.Chains
     most_labels: int
 
-    def annotate(self, X: CSR) -> tuple[Array, Array, Array]:
-        """Return the labels of each row, how many, and the decisions it took."""
-        labels = np.empty((X.shape[0], max(1, self.most_labels)), np.int32)
-        n_labels, n_decisions = np.empty((2, X.shape[0]), np.int32)
+    def annotate(self, X: CSR) -> tuple[Array, Array]:
+        """Return where the labels of each row start, and the labels, ascending."""
         rows = (X.indptr, X.indices, X.data)
-        chains.annotate(*rows, self.chains, labels, n_labels, n_decisions)
-        return labels, n_labels, n_decisions
+        starts, labels = chains.annotate(*rows, self.chains, self.most_labels)
+        return starts, labels
 
 
 def join(shape: Shape, found: Decisions) -> CodingNodes:
@@ -116,8 +114,9 @@ def link(tree: CodingNodes, n_features: int, n_labels: int) -> Annotator:
     """Return the nodes as chains."""
     n_nodes, n_selected = len(tree.children), len(tree.selected)
     place, end, other = np.zeros((3, n_nodes), np.int32)
-    fixed = np.diff(tree.f_indptr)
-    most = chains.lay_out(tree.children, tree.intercept, fixed, place, end, other)
+    column, fixed = np.zeros(n_nodes + 1, np.int64), np.diff(tree.f_indptr)
+    layout = place, end, other, column
+    most = chains.lay_out(tree.children, tree.intercept, fixed, *layout)
     node = np.argsort(place)
     parts = (tree.w_data, tree.w_indices, tree.w_indptr)
     by_place = sp.csr_array(parts, shape=(n_nodes, n_selected))[node]
@@ -126,13 +125,31 @@ def link(tree: CodingNodes, n_features: int, n_labels: int) -> Annotator:
     labels = sp.csr_array(parts, shape=(n_nodes, n_labels))[node]
     table = np.full(n_features, -1, np.int32)
     table[tree.selected] = np.arange(n_selected)
-    is_small = n_nodes * n_selected <= TABLE
+    intercept = tree.intercept[node]
     nodes = chains.Chains(
-        *(end, other, tree.intercept[node], labels.indptr, labels.indices, table),
+        *(end, other, intercept, labels.indptr, labels.indices, table),
         *(weights.indptr, weights.indices, weights.data),
         *(by_place.indptr, by_place.indices, by_place.data),
-        np.ascontiguousarray(by_place.toarray().T)
-        if is_small
-        else np.empty((0, 0), np.float32),
+        *(column[:-1], *_tabulate(by_place, intercept, end, column)),
     )
     return Annotator(nodes, int(most))
+
+
+def _tabulate(
+    by_place: CSR, intercept: Singles, end: Array, column: Ints
+) -> tuple[Singles, Singles]:
+    """Return intercepts and weights by blocks of columns; no weights if too many."""
+    n_nodes, n_selected = by_place.shape
+    n_blocks = -(-column[-1] // chains.BLOCK)
+    if n_blocks * n_selected * chains.BLOCK > TABLE:
+        return np.empty(0, np.float32), np.empty(0, np.float32)
+    places = np.arange(n_nodes)
+    is_head = np.concatenate([[True], end[1:] != end[:-1]])
+    head = np.maximum.accumulate(np.where(is_head, places, 0))
+    own, is_inner = column[head] + places - head, places < end
+    intercepts = np.zeros(n_blocks * chains.BLOCK, np.float32)
+    intercepts[own[is_inner]] = intercept[is_inner]
+    weights = np.zeros((n_blocks, n_selected, chains.BLOCK), np.float32)
+    at = np.repeat(own, np.diff(by_place.indptr))
+    weights[at // chains.BLOCK, by_place.indices, at % chains.BLOCK] = by_place.data
+    return intercepts, weights.reshape(-1)

@@ -1,25 +1,27 @@
-"""The single path of a row down a sparse coding tree, without looking at most of it.
+"""The single path of rows down a sparse coding tree, without looking at most of it.
 
 Where a row has none of a decision's features, the intercept decides. Such steps make
-chains of nodes, and a row leaves a chain only where one of its own features makes it:
-at each feature are listed the places where it counts, so that the rest of the chain is
-never read. Only a short chain is read node by node. A small tree has a table of all
-weights, which adds up some nodes of a longer chain at once. The answers are those of
-every single decision, to the last bit.
+chains of nodes, and a row leaves a chain only where one of its own features makes it.
+A small tree has a table of all weights, four places of which are looked up at once.
+Rows that come to a chain wait there for each other: its part of the table is read for
+all of them while it is at hand. In a large tree, rows go one by one, and at each
+feature are listed the places where it counts, so that the rest of the chain is never
+read; only a short chain is read node by node. The answers are those of every single
+decision, to the last bit.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from manylabel._kernels._jit import inner, kernel
+from manylabel._kernels._jit import inlined, inner, kernel
 from manylabel._kernels.coding_tree.scores import score
 from manylabel._kernels.csr import stretch
 from manylabel._kernels.workspace import reused
 
-SHORT = 16  # weights that are read as soon as the places of one feature are found;
-# nodes of a chain that the table is asked for one by one
-STRIDE = 32  # places of a longer chain that the table adds up at once
+SHORT = 16  # weights that are read as soon as the places of one feature are found
+AT_ONCE = 4  # columns of the table that are looked up together, never of two blocks
+BLOCK = 16  # columns whose weights of a feature are side by side: a line of the cache
 WINDOW = 512  # places of a chain whose scores are added up together
 
 
@@ -27,7 +29,7 @@ class Chains(NamedTuple):
     """Nodes by place: a chain is a stretch of places, and its last one is a leaf."""
 
     end: Any  # (n_nodes,) the last place of the chain
-    other: Any  # (n_nodes,) place of the child outside the chain
+    other: Any  # (n_nodes,) place of the child outside the chain, where one begins
     intercept: Any  # (n_nodes,)
     f_indptr: Any  # (n_nodes + 1,) labels fixed at a place
     f_indices: Any
@@ -38,25 +40,37 @@ class Chains(NamedTuple):
     w_indptr: Any  # (n_nodes + 1,) the same by place
     w_indices: Any  # numbers of features; ascend within a place
     w_data: Any
-    w_table: Any  # (n_selected, n_nodes) the same, dense; of shape (0, 0) if too large
+    column: Any  # (n_nodes,) by head of a chain: that of its first place in the table
+    b_intercept: Any  # (n_columns,) of the table
+    b_data: Any  # (n_blocks * n_selected * BLOCK,) weights; empty if too many
 
 
 class RowFeatures(NamedTuple):
-    """The selected features of the row on its way."""
+    """The selected features of the rows, and of the row on its way."""
 
-    number: Any  # (n_selected,) of the row's features
-    value: Any  # (n_selected,)
-    dense: Any  # (n_selected,) values by number; 0 between rows
+    starts: Any  # (n_rows + 1,) where those of a row start
+    number: Any  # (n_values + 1,)
+    value: Any  # (n_values + 1,)
+    dense: Any  # (n_selected,) values of the row by number; 0 between rows
     next: Any  # (n_selected,) by feature of the row: the first place not yet added
     score: Any  # (WINDOW,)
 
 
+class Waiting(NamedTuple):
+    """Lists of the rows that wait at a chain: the last of them, and who was before."""
+
+    last: Any  # (n_nodes,) by head of a chain; -1 if no row waits
+    before: Any  # (n_rows,) -1 for the first
+    heads: Any  # (n_nodes,) of chains where a row waits
+
+
 @kernel
-def lay_out(children, intercept, fixed, place, end, other):
+def lay_out(children, intercept, fixed, place, end, other, column):
     """Write the place of each node, and the end and the way out of its chain.
 
     ``fixed`` has how many labels each node fixes, and in the end how many are fixed on
-    the way to it; return the most. ``other`` is 0.
+    the way to it; return the most. ``other`` is 0. ``column`` has a number more, in the
+    end that of all columns.
     """
     n_nodes, n_placed, most = children.shape[0], 0, 0
     for at in range(n_nodes):
@@ -66,6 +80,7 @@ def lay_out(children, intercept, fixed, place, end, other):
             fixed[child] += fixed[at]
             fixed[child + 1] += fixed[at]
             other[child + (0 if intercept[at] > 0.0 else 1)] = -1  # no head of a chain
+    n_columns = 0
     for head in range(n_nodes):
         if other[head] == 0:
             at, start = head, n_placed
@@ -75,8 +90,11 @@ def lay_out(children, intercept, fixed, place, end, other):
                 if children[at] == 0:
                     break
                 at = children[at] + (0 if intercept[at] > 0.0 else 1)
+            column[start] = _first_column(n_columns, n_placed - 1 - start)
+            n_columns = column[start] + n_placed - 1 - start
             for p in range(start, n_placed):
                 end[p] = n_placed - 1
+    column[n_nodes] = n_columns
     for at in range(n_nodes):
         other[place[at]] = 0
         if children[at] > 0:
@@ -85,133 +103,205 @@ def lay_out(children, intercept, fixed, place, end, other):
     return most
 
 
-def annotate(x_indptr, x_indices, x_data, chains, labels, n_labels, n_decisions):
-    """Follow each row to its leaf; write the labels fixed on the way, and how many.
+@inner
+def _first_column(column, n_columns):
+    """Return where the next columns may begin: what is looked up is of one block."""
+    if n_columns > AT_ONCE:
+        column += -column % AT_ONCE
+    if column % BLOCK + max(n_columns, AT_ONCE) > BLOCK:
+        column += -column % BLOCK
+    return column
 
-    A row goes to the first child if its score is above 0.
+
+def annotate(x_indptr, x_indices, x_data, chains, most_labels):
+    """Follow rows to their leaves; return the labels fixed on the way, ascending.
+
+    They are CSR, where those of each row start, and labels. A row goes to the first
+    child if its score is above 0.
     """
-    row, out = _make_row(len(chains.c_indptr) - 1), (labels, n_labels, n_decisions)
-    _annotate(x_indptr, x_indices, x_data, chains, row, out)
+    n_rows, n_nodes = len(x_indptr) - 1, len(chains.end)
+    dense, places, scores = _make_row(len(chains.c_indptr) - 1)
+    features = RowFeatures(
+        *(np.empty(n_rows + 1, np.int64), np.empty(len(x_data) + 1, np.int32)),
+        *(np.empty(len(x_data) + 1, np.float32), dense, places, scores),
+    )
+    last, heads = _make_lists(n_nodes)
+    waiting = Waiting(last, np.empty(n_rows, np.int64), heads)
+    starts = np.zeros(n_rows + 1, np.int32)
+    labels = np.empty(n_rows * most_labels, np.int32)
+    _collect(x_indptr, x_indices, x_data, chains.table, features)
+    _descend(chains, features, waiting, most_labels, starts, labels)
+    return starts, labels[: starts[-1]].copy()
 
 
 @reused
 def _make_row(n_selected):
-    return RowFeatures(
-        *(np.empty(n_selected, np.int64), np.empty(n_selected, np.float32)),
-        *(np.zeros(n_selected, np.float32), np.empty(n_selected, np.int64)),
-        np.empty(WINDOW),
-    )
+    return np.zeros(n_selected, np.float32), np.empty(n_selected, int), np.empty(WINDOW)
+
+
+@reused
+def _make_lists(n_nodes):
+    return np.full(n_nodes, -1), np.empty(n_nodes, np.int64)
 
 
 @kernel
-def _annotate(x_indptr, x_indices, x_data, chains, row, out):
-    labels, n_labels, n_decisions = out
+def _collect(x_indptr, x_indices, x_data, table, rows):
+    """Write which selected features each row has, and their values."""
+    end = np.int64(0)
+    rows.starts[0] = 0
     for i in range(x_indptr.shape[0] - 1):
-        n_present = np.int64(0)
         for p in stretch(x_indptr, i):
-            number = chains.table[np.uintp(x_indices[p])]
-            if number >= 0:
-                row.number[n_present], row.value[n_present] = number, x_data[p]
-                row.dense[number] = x_data[p]
-                n_present += 1
-        at, n_found, n_asked = np.int64(0), 0, 0
-        while True:
-            end = np.int64(chains.end[at])
-            n_weights = chains.w_indptr[end] - chains.w_indptr[at]
-            if end - at <= SHORT and chains.w_table.shape[0] > 0:
-                leave = _look_up(at, n_present, chains, row)
-            elif chains.w_table.shape[0] > 0:
-                leave = _add_up(at, n_present, chains, row)
-            elif n_weights <= SHORT * n_present:
-                leave = _walk(at, chains, row.dense)
-            else:
-                leave = _way_out(at, n_present, chains, row)
-            for p in range(chains.f_indptr[at], chains.f_indptr[leave + 1]):
-                labels[i, n_found] = chains.f_indices[p]
-                n_found += 1
-            n_asked += leave - at
-            if leave == end:
-                break
-            n_asked += 1
-            at = np.int64(chains.other[leave])
-        n_labels[i], n_decisions[i] = n_found, n_asked
-        for n in range(n_present):
-            row.dense[row.number[n]] = 0.0
+            number = table[np.uintp(x_indices[p])]
+            rows.number[np.uintp(end)], rows.value[np.uintp(end)] = number, x_data[p]
+            end += number >= 0
+        rows.starts[i + 1] = end
+
+
+@kernel
+def _descend(chains, rows, waiting, most_labels, starts, labels):
+    """Follow all rows to their leaves, and write their labels."""
+    n_rows, has_table = waiting.before.shape[0], chains.b_data.shape[0] > 0
+    # Without one, it is the places of a row's features that are kept at hand.
+    together = max(n_rows, 1) if has_table else 1
+    for first in range(0, n_rows, together):
+        for i in range(first, first + together):
+            waiting.before[i] = i - 1
+        waiting.before[first], waiting.last[0] = -1, first + together - 1
+        _follow(chains, rows, waiting, most_labels, starts, labels)
+    _join(most_labels, starts, labels)
 
 
 @inner
-def _walk(at, chains, dense):
-    """Return as ``_way_out`` does, by every decision in turn."""
-    for place in range(at, np.int64(chains.end[at])):
-        is_first = score(place, chains, dense) > 0.0
-        if is_first != (chains.intercept[place] > 0.0):
-            return place
-    return np.int64(chains.end[at])
+def _follow(chains, rows, waiting, most_labels, starts, labels):
+    """Follow the rows that wait at the root, chain by chain."""
+    table, has_table = (chains.b_intercept, chains.b_data), chains.b_data.shape[0] > 0
+    width, n_heads = np.uintp(chains.c_indptr.shape[0] - 1), np.int64(1)
+    waiting.heads[0] = 0
+    while n_heads > 0:
+        n_heads -= 1
+        at = np.uintp(waiting.heads[n_heads])
+        end, i = np.uintp(chains.end[at]), waiting.last[at]
+        waiting.last[at] = -1
+        while i >= 0:
+            row, leave, j = np.uintp(i), at, np.uintp(chains.column[at])
+            start, stop = rows.starts[row], rows.starts[row + np.uintp(1)]
+            own = rows.number, rows.value, np.uintp(start), np.uintp(stop)
+            while has_table and leave < end:
+                n = _look_up(j, width, table, own)
+                leave, j = leave + n, j + n
+                if n < AT_ONCE:
+                    break
+            if not has_table:
+                leave = _way_out(at, end, np.uintp(start), np.uintp(stop), chains, rows)
+            leave = min(leave, end)
+            p = row * np.uintp(most_labels) + np.uintp(starts[row + np.uintp(1)])
+            fixed = chains.f_indptr[at], chains.f_indptr[leave + np.uintp(1)]
+            for f in range(np.uintp(fixed[0]), np.uintp(fixed[1])):
+                labels[p] = chains.f_indices[f]
+                p += np.uintp(1)
+            starts[row + np.uintp(1)] = p - row * np.uintp(most_labels)
+            i = waiting.before[row]
+            if leave < end:
+                head = np.uintp(chains.other[leave])
+                other = waiting.last[head]
+                if other < 0:
+                    waiting.heads[np.uintp(n_heads)] = head
+                    n_heads += 1
+                waiting.before[row], waiting.last[head] = other, row
 
 
 @inner
-def _look_up(at, n_present, chains, row):
-    """Return as ``_walk`` does, by the row's features alone."""
-    for place in range(at, np.int64(chains.end[at])):
-        total = np.float64(chains.intercept[place])
-        for n in range(n_present):
-            number = np.uintp(row.number[n])
-            total += chains.w_table[number, np.uintp(place)] * row.value[n]
-        if (total > 0.0) != (chains.intercept[place] > 0.0):
-            return place
-    return np.int64(chains.end[at])
+def _join(most_labels, starts, labels):
+    """Move the labels of all rows together, ascending within a row."""
+    end = np.int64(0)
+    for i in range(starts.shape[0] - 1):
+        start = end
+        for p in range(i * most_labels, i * most_labels + starts[i + 1]):
+            label, q = labels[p], end
+            while q > start and labels[q - 1] > label:
+                labels[q] = labels[q - 1]
+                q -= 1
+            labels[q] = label
+            end += 1
+        starts[i + 1] = end
 
 
-@inner
-def _add_up(at, n_present, chains, row):
-    """Return as ``_look_up`` does, some places at once."""
-    total, table, end = row.score, chains.w_table, np.int64(chains.end[at])
-    start = np.int64(at)
-    while start < end:
-        n_places = min(np.int64(STRIDE), end - start)
-        for n in range(n_places):
-            total[n] = chains.intercept[start + n]
-        for f in range(n_present):
-            value, number = row.value[f], np.uintp(row.number[f])
-            own = table[number, start : start + n_places]
-            for n in range(n_places):
-                total[n] += own[n] * value
-        for n in range(n_places):
-            if (total[n] > 0.0) != (chains.intercept[start + n] > 0.0):
-                return start + n
-        start += n_places
-    return end
+@inlined
+def _look_up(j, width, table, own):
+    """Return how many of AT_ONCE columns the intercept decides before one it does not.
 
-
-@inner
-def _way_out(at, n_present, chains, row):
-    """Return the place where the row leaves a chain that it enters at ``at``.
-
-    The scores of a window of places are added up feature by feature.
+    The last columns may be those of another chain.
     """
-    places, total = chains.c_places, row.score
-    for n in range(n_present):
-        number = row.number[n]
+    (intercept, weights), (number, value, start, stop) = table, own
+    line, one, two, three = np.uintp(BLOCK), np.uintp(1), np.uintp(2), np.uintp(3)
+    first = j // line * (width * line) + j % line
+    a, b = np.float64(intercept[j]), np.float64(intercept[j + one])
+    c, d = np.float64(intercept[j + two]), np.float64(intercept[j + three])
+    for f in range(start, stop):
+        p, x = first + np.uintp(number[f]) * line, value[f]
+        a += weights[p] * x
+        b += weights[p + one] * x
+        c += weights[p + two] * x
+        d += weights[p + three] * x
+    if (a > 0.0) != (intercept[j] > 0.0):
+        return np.uintp(0)
+    if (b > 0.0) != (intercept[j + one] > 0.0):
+        return one
+    if (c > 0.0) != (intercept[j + two] > 0.0):
+        return two
+    return three + np.uintp((d > 0.0) == (intercept[j + three] > 0.0))
+
+
+@inlined
+def _way_out(at, end, start, stop, chains, rows):
+    """Return the place where a row leaves a chain, of a tree without a table."""
+    n_weights = chains.w_indptr[end] - chains.w_indptr[at]
+    if n_weights <= SHORT * np.int64(stop - start):
+        return _walk(at, end, start, stop, chains, rows)
+    return _add_up(at, end, start, stop, chains, rows)
+
+
+@inlined
+def _walk(at, end, start, stop, chains, rows):
+    """Return as ``_way_out`` does, by every decision in turn."""
+    place = at
+    for f in range(start, stop):
+        rows.dense[rows.number[f]] = rows.value[f]
+    while place < end:
+        is_first = score(place, chains, rows.dense) > 0.0
+        if is_first != (chains.intercept[place] > 0.0):
+            break
+        place += np.uintp(1)
+    for f in range(start, stop):
+        rows.dense[rows.number[f]] = 0.0
+    return place
+
+
+@inner
+def _add_up(at, end, start, stop, chains, rows):
+    """Return as ``_way_out`` does; a window of places is added up by features."""
+    places, total, here = chains.c_places, rows.score, np.int64(at)
+    for f in range(start, stop):
+        number = rows.number[f]
         low, high = chains.c_indptr[number], chains.c_indptr[number + 1]
-        row.next[n] = _first_from(places, low, high, at)
-    start, end = np.int64(at), np.int64(chains.end[at])
-    while start < end:
-        stop = min(start + WINDOW, end)
-        for n in range(stop - start):
-            total[np.uintp(n)] = chains.intercept[np.uintp(start + n)]
-        for n in range(n_present):
-            value, p = row.value[n], row.next[n]
-            last = np.int64(chains.c_indptr[row.number[n] + 1])
-            while p < last and places[np.uintp(p)] < stop:
+        rows.next[f - start] = _first_from(places, low, high, here)
+    while here < np.int64(end):
+        until = min(here + WINDOW, np.int64(end))
+        for n in range(until - here):
+            total[np.uintp(n)] = chains.intercept[np.uintp(here + n)]
+        for f in range(start, stop):
+            value, p = rows.value[f], rows.next[f - start]
+            last = np.int64(chains.c_indptr[rows.number[f] + 1])
+            while p < last and places[np.uintp(p)] < until:
                 own = chains.c_data[np.uintp(p)] * value
-                total[np.uintp(places[np.uintp(p)] - start)] += own
+                total[np.uintp(places[np.uintp(p)] - here)] += own
                 p += 1
-            row.next[n] = p
-        for place in range(start, stop):
-            is_first = total[np.uintp(place - start)] > 0.0
+            rows.next[f - start] = p
+        for place in range(here, until):
+            is_first = total[np.uintp(place - here)] > 0.0
             if is_first != (chains.intercept[np.uintp(place)] > 0.0):
-                return place
-        start = stop
+                return np.uintp(place)
+        here = until
     return end
 
 

@@ -26,8 +26,8 @@ class RankedRows(NamedTuple):
     x_indptr: Any
     x_indices: Any
     x_data: Any
-    given: Any  # (n_rows, most) labels
-    n_given: Any  # (n_rows,)
+    g_indptr: Any  # (n_rows + 1,) where the labels of a row that are given start
+    g_indices: Any
 
 
 class Ranking(NamedTuple):
@@ -142,8 +142,8 @@ def _list_rows(rows, first, tree, ranking, table, beam, lists):
 @inner
 def _score(i, n_met, scale, rows, ranking, beam):
     """Turn chances into scores; return how many labels have one, those given too."""
-    for p in range(np.int64(rows.n_given[i])):
-        label = rows.given[i, p]
+    for p in stretch(rows.g_indptr, i):
+        label = rows.g_indices[p]
         if beam.total[label] == 0.0 and not beam.is_given[label]:
             beam.met[n_met] = label
             n_met += 1
@@ -157,8 +157,8 @@ def _score(i, n_met, scale, rows, ranking, beam):
         else:
             score -= ranking.shift
         beam.total[label] = beam.score[n] = score
-    for p in range(np.int64(rows.n_given[i])):
-        beam.is_given[rows.given[i, p]] = False
+    for p in stretch(rows.g_indptr, i):
+        beam.is_given[rows.g_indices[p]] = False
     return n_met
 
 

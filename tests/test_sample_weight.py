@@ -29,11 +29,15 @@ WEIGHING = [
     (ml.LEML(n_components=3), 1e-6),
     (ml.LEML(n_components=3, missing_weight=0.3, propensity=0.8), 1e-6),
     (ml.LabelTree(tol=1e-4), 1e-2),
+    (ml.PDSparse(tol=1e-5, max_iter=10_000), 1e-3),
+    (
+        ml.PDSparse(loss="margin", l1_regularization=0.01, tol=1e-4, max_iter=10_000),
+        1e-2,
+    ),
 ]
 REFUSING = [
     (ml.SLEEC(), "a neighbour is one row"),
     (ml.WSABIE(), "it takes one step for each row"),
-    (ml.PDSparse(), "its solver has one C for all rows"),
     (ml.PowersetTree(), "the shape of the tree follows from counts of rows"),
     (ml.AnnotationTree(), "the shape of the tree follows from counts of rows"),
     (ml.Blend(), "learners are chosen on rows held out, which count alike"),

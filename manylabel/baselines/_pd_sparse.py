@@ -13,8 +13,8 @@ from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.linear import pd_sparse, separable, svm
 from manylabel._kernels.ranking import UNSEEN
-from manylabel._typing import CSR, Array, Ints, RandomState, Singles
-from manylabel.base import BatchClassifier
+from manylabel._typing import CSR, Array, Floats, Ints, RandomState, Singles
+from manylabel.base import WeighingClassifier
 from manylabel.lists import Lists
 from manylabel.model_selection import thresholds
 from manylabel.persistence.records import Field, Finite, Matrix
@@ -23,10 +23,11 @@ from manylabel.solvers import linear
 LOSSES = ("separable", "margin")
 PASSES_PER_SEARCH = 5  # over the active rows of a label
 LABELS_PER_TASK = 64
+COSTS = 1e-37, 1e37  # C of a row is kept within these
 SHORTEST = 1e-6  # squared length of a row, which steps are divided by
 
 
-class PDSparse(BatchClassifier):
+class PDSparse(WeighingClassifier):
     """Linear classifiers of few weights, learnt by few dual variables.
 
     A label l has the score z_l = w_l . x and costs ``|w_l|^2 / 2 + l1_regularization *
@@ -53,7 +54,7 @@ class PDSparse(BatchClassifier):
         Most passes: over the active rows of a label, or over all rows.
     tol : float, default=0.01
         Good enough: no projected gradient of a label is larger; or, of ``"margin"``, no
-        dual variable moved by more than this part of ``C`` in a pass.
+        dual variable moved by more than this part of its row's ``C`` in a pass.
     fit_intercept : bool, default=True
         Add a constant feature, which ``l1_regularization`` leaves out.
     n_jobs : int or None, default=None
@@ -75,7 +76,7 @@ class PDSparse(BatchClassifier):
 
     Notes
     -----
-    Rows are scaled to length 1.
+    Rows are scaled to length 1. The weight of a row is a factor of its ``C``.
 
     ``loss="margin"`` ranks labels, and does not tell how many a row has: intercepts are
     shifted, all by the same, so that as many scores of the training rows are above 0 as
@@ -98,7 +99,6 @@ class PDSparse(BatchClassifier):
     array([[1, 0]])
     """
 
-    _unweighted = "its solver has one C for all rows"
     coef_: Annotated[CSR, Matrix("float32", "n_features, n_labels")]
     intercept_: Annotated[Singles, Field("float32", "n_labels", Finite())]
     n_iter_: Annotated[Ints, Field("int64", "n_labels", Finite(0))]
@@ -131,7 +131,7 @@ class PDSparse(BatchClassifier):
         _validation.number(self.tol, "tol", above=0)
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
+    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
         rows = sp.csr_array((linear.unit_values(X), X.indices, X.indptr), X.shape)
         lengths = np.empty(X.shape[0])
         svm.squared_norms(rows.indptr, rows.data, lengths)
@@ -141,7 +141,7 @@ class PDSparse(BatchClassifier):
         self.n_iter_ = np.zeros(Y.shape[1], np.int64)
         is_margin = self.loss == "margin"
         learn = self._learn_margins if is_margin else self._learn_labels
-        weights = learn(rows, Y, lengths, seen)
+        weights = learn(rows, Y, lengths, self._costs(weight), seen)
         wide = sp.csr_array(weights.tocoo(), dtype=np.float32)
         place = np.repeat(np.arange(X.shape[1]), np.diff(wide.indptr))
         coef = (wide.data, (place, seen[wide.indices]))
@@ -149,9 +149,13 @@ class PDSparse(BatchClassifier):
         if is_margin and len(seen):
             best = self.predict_topk(X, k=thresholds.DEPTH)
             lists = Lists(best.indptr, best.indices, best.data)
-            self.intercept_[seen] -= thresholds.matching_threshold(lists, Y.nnz)
+            n_given = float(weight @ np.diff(Y.indptr))
+            shift = thresholds.matching_threshold(lists, n_given, weight)
+            self.intercept_[seen] -= shift
 
-    def _learn_margins(self, X: CSR, Y: CSR, lengths: Singles, seen: Ints) -> Any:
+    def _learn_margins(
+        self, X: CSR, Y: CSR, lengths: Singles, costs: Singles, seen: Ints
+    ) -> Any:
         """Learn all labels that were seen; return their weights."""
         labels = sp.csr_array(Y.tocsc()[:, seen])
         n_rows, n_labels = labels.shape
@@ -173,19 +177,21 @@ class PDSparse(BatchClassifier):
         rows = Rows(X.indptr, X.indices, X.data)
         targets = Rows(labels.indptr, labels.indices, labels.data)
         order, state = np.arange(n_rows), parallel.spawn_seeds(self.random_state, 1)
-        task = rows, targets, lengths, order, state, self._penalty(), sums
+        task = rows, targets, lengths, order, state, self._penalty(costs), sums
         n_iter, change = 0, np.inf
-        while n_iter < self.max_iter and change > self.tol * self.C:
+        while n_iter < self.max_iter and change > self.tol:
             change = pd_sparse.margin_pass(*task, active, at_hand)
             n_iter += 1
         self.n_iter_[seen] = n_iter
         self.intercept_[seen] = self._bias() * sums[-1]
         return sp.csr_array(_shrink(sums[:-1], float(self.l1_regularization)))
 
-    def _learn_labels(self, X: CSR, Y: CSR, lengths: Singles, seen: Ints) -> Any:
+    def _learn_labels(
+        self, X: CSR, Y: CSR, lengths: Singles, costs: Singles, seen: Ints
+    ) -> Any:
         """Learn one label after another; return their weights."""
         by_label, seed = Y.tocsc(), parallel.spawn_seeds(self.random_state, 1)
-        shared = X, sp.csc_array(X), lengths, seed, by_label
+        shared = X, sp.csc_array(X), (lengths, costs), seed, by_label
         n_tasks = max(-(-len(seen) // LABELS_PER_TASK), effective_n_jobs(self.n_jobs))
         shares = [seen[at::n_tasks] for at in range(n_tasks)]
         tasks = [(share,) for share in shares if len(share)]
@@ -198,10 +204,10 @@ class PDSparse(BatchClassifier):
         return sp.hstack(columns, format="csc")[:, np.argsort(order)]
 
     def _learn_share(
-        self, X: CSR, by_column: Any, lengths: Singles, seed: Array, Y: Any, share: Ints
+        self, X: CSR, by_column: Any, by_row: Any, seed: Array, Y: Any, share: Ints
     ) -> tuple[Any, Singles, Ints]:
         """Learn some labels; return weights, intercepts and passes."""
-        n_rows, n_features = X.shape
+        (n_rows, n_features), (lengths, costs) = X.shape, by_row
         at_hand = separable.Label(
             sums=np.empty(n_features + 1, np.float32),
             dual=np.empty(n_rows, np.float32),
@@ -217,16 +223,20 @@ class PDSparse(BatchClassifier):
         weights = []
         for n, label in enumerate(share):
             own = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
-            task = rows, columns, own, lengths, self._penalty(), limits, seed.copy()
-            n_iter[n] = separable.solve(*task, at_hand)
+            task = rows, columns, own, lengths, self._penalty(costs), limits
+            n_iter[n] = separable.solve(*task, seed.copy(), at_hand)
             intercept[n] = self._bias() * at_hand.sums[-1]
             kept = _shrink(at_hand.sums[:-1, None], float(self.l1_regularization))
             weights.append(sp.csc_array(kept))
         return sp.hstack(weights, format="csc"), intercept, n_iter
 
-    def _penalty(self) -> tuple[np.float32, ...]:
-        given = self.C, self.l1_regularization, self._bias()
-        return tuple(map(np.float32, given))
+    def _costs(self, weight: Floats) -> Singles:
+        """Return C of each row, as singles that can be divided by."""
+        costs: Singles = np.clip(self.C * weight, *COSTS).astype(np.float32)
+        return costs
+
+    def _penalty(self, costs: Singles) -> tuple[Any, ...]:
+        return costs, np.float32(self.l1_regularization), np.float32(self._bias())
 
     def _bias(self) -> float:
         return float(bool(self.fit_intercept))

@@ -160,10 +160,24 @@ def _meet(found: Array, n: Array, goal: Goal) -> Bools:
     return np.asarray(found >= goal.share * n + luck)
 
 
-def matching_threshold(scores: Lists, n_labels: float) -> float:
-    """Return what so many scores exceed, of all rows together."""
-    ranked = -np.sort(-scores.values)
-    return below(ranked, min(round(n_labels), len(ranked)))
+def matching_threshold(
+    scores: Lists, n_labels: float, weight: Floats | None = None
+) -> float:
+    """Return what so many scores exceed, of all rows together.
+
+    A score counts as often as ``weight`` says of its row, once by default.
+    """
+    order = np.argsort(-scores.values, kind="stable")
+    ranked, counts = scores.values[order], np.ones(len(order))
+    if weight is not None:
+        counts = np.repeat(weight, np.diff(scores.indptr))[order]
+    else:
+        n_labels = min(round(n_labels), len(ranked))
+    near = 1e-9 * max(1.0, n_labels)
+    last, first = np.searchsorted(np.cumsum(counts), [n_labels - near, n_labels + near])
+    if first == len(ranked) or n_labels == 0:
+        return below(ranked, int(first))
+    return below(ranked[[last, first]], 1)  # the last that counts, and the next
 
 
 def best_threshold(scores: Lists, Y: CSR, weights: Floats, cost: CountedCost) -> float:

@@ -129,6 +129,26 @@ def test_the_margin_problem_is_solved(seed, C, l1):
     assert_allclose(reached, best_margin(X, Y, C, l1), rtol=5e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_solve_the_problem_of_rows_repeated(loss, seed):
+    X, Y = draw(seed)
+    weight = np.random.default_rng(seed).integers(1, 4, len(X))
+    rows = np.repeat(np.arange(len(X)), weight)
+    learner = PDSparse(loss=loss, C=0.3, l1_regularization=0.1, **EXACT)
+
+    def objective(model):
+        W = weights(model)
+        if loss == "margin":  # all intercepts were shifted by the same
+            W[-1] -= W[-1].mean()
+        return primal(W, X[rows], Y[rows], loss, 0.3, 0.1)
+
+    weighed = objective(learner.fit(X, Y, sample_weight=weight))
+    alike = objective(learner.fit(X, Y))
+    assert_allclose(weighed, objective(learner.fit(X[rows], Y[rows])), rtol=2e-3)
+    assert alike > weighed * 1.003
+
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_margins_keep_the_laws(check):
     if check.__name__ == "check_label_order_does_not_matter":

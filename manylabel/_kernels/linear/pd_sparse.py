@@ -43,9 +43,9 @@ class Margins(NamedTuple):
 def margin_pass(rows, labels, lengths, order, state, penalty, sums, active, at_hand):
     """Visit all rows in random order; return the largest change of a dual variable.
 
-    ``penalty`` has C, l1 and the value of the constant feature. A row takes the label
-    it lacks that violates its margin most into its active set, and then the best step
-    of its active dual variables.
+    It is relative to C of the row. ``penalty`` has C of each row, l1 and the value of
+    the constant feature. A row takes the label it lacks that violates its margin most
+    into its active set, and then the best step of its active dual variables.
     """
     C, l1, bias = penalty
     largest = ZERO
@@ -56,8 +56,8 @@ def margin_pass(rows, labels, lengths, order, state, penalty, sums, active, at_h
             continue
         _score(rows, i, l1, bias, sums, at_hand.scores)
         _search(labels, i, active, at_hand)
-        change = _step(rows, labels, i, lengths[i], C, bias, sums, active, at_hand)
-        largest = max(largest, change)
+        change = _step(rows, labels, i, lengths[i], C[i], bias, sums, active, at_hand)
+        largest = max(largest, change / C[i])
     return largest
 
 

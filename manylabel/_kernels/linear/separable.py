@@ -2,9 +2,9 @@
 
 For a label with targets y in {-1, +1} the dual of
 
-    min over w of  |w|^2 / 2 + l1 |w|_1 + C sum_i max(0, 1 - y_i w.x_i)^2
+    min over w of  |w|^2 / 2 + l1 |w|_1 + sum_i C_i max(0, 1 - y_i w.x_i)^2
 
-is, with u = sum_i a_i y_i x_i, to minimise |S(u)|^2 / 2 + sum_i (a_i^2 / (4 C) - a_i)
+is, with u = sum_i a_i y_i x_i, to minimise |S(u)|^2 / 2 + sum_i (a_i^2 / (4 C_i) - a_i)
 over a >= 0, and w = S(u), S as in :mod:`manylabel._kernels.linear.pd_sparse`. Only rows
 within the margin have a_i > 0: they are looked for by the few columns that w uses, and
 between searches only they are visited (Yen et al. 2017, Algorithm 1).
@@ -37,8 +37,8 @@ class Label(NamedTuple):
 def solve(rows, columns, positives, lengths, penalty, limits, state, label):
     """Find u of a label, whose rows are ``positives``; return how many passes it took.
 
-    ``rows`` are in CSR, ``columns`` the same in CSC. ``penalty`` has C, l1 and the
-    value of the constant feature, ``limits`` the most passes, those between two
+    ``rows`` are in CSR, ``columns`` the same in CSC. ``penalty`` has C of each row, l1
+    and the value of the constant feature, ``limits`` the most passes, those between two
     searches, and the largest projected gradient that is good enough.
     """
     max_iter, n_passes, tol = limits
@@ -94,10 +94,11 @@ def _search(columns, penalty, n_active, tol, state, label):
 def _visit(rows, lengths, penalty, n_active, state, label):
     """Take the best step for each active row; return the largest projected gradient."""
     (C, l1, bias), sums, largest = penalty, label.sums, ZERO
-    diagonal, last = ONE / (ONE + ONE) / C, sums.shape[0] - 1
+    half, last = ONE / (ONE + ONE), sums.shape[0] - 1
     rng.shuffle(state, label.rows, n_active)
     for n in range(n_active):
         i = label.rows[n]
+        diagonal = half / C[i]
         score, side, before = bias * sums[last], label.side[i], label.dual[i]
         for p in stretch(rows.indptr, i):
             u = sums[rows.indices[p]]

@@ -66,7 +66,7 @@ def suspect(ranked: CSR, Y: CSR, propensity: Floats) -> Suspicion:
     counts = np.bincount(Y.indices, minlength=Y.shape[1])
     is_recorded = are_stored(ranked, Y)
     worth = is_recorded / propensity[ranked.indices]
-    pairs = ranked.data, ranked.indices, worth
+    pairs = ranked.data, ranked.indices, worth, np.ones(ranked.nnz)
     curves = Curves.fit_pairs(*pairs, counts, 0.0, "auto")
     true = ranked.copy()
     true.data = curves.apply(ranked.data, ranked.indices)

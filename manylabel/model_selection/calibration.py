@@ -72,7 +72,8 @@ class Curves(NamedTuple):
         """
         worth = find_hits(best, Y) * gain[best.indices]
         missed = (gain[Y.indices].sum() - worth.sum()) / max(1, Y.shape[0])
-        pairs = best.data, best.indices, worth
+        weight = weigh_ranks(best.data.reshape(best.shape[0], -1)).ravel()
+        pairs = best.data, best.indices, worth, weight
         curves = cls.fit_pairs(*pairs, counts, missed, method)
         if (gain > 1).any():  # how many labels a row has is not known
             return curves
@@ -85,11 +86,16 @@ class Curves(NamedTuple):
         scores: Array,
         labels: Array,
         worth: Floats,
+        weight: Floats,
         counts: Ints,
         n_unlisted: float,
         method: str,
     ) -> Self:
-        """Return the curves of pairs of a row and a label, and what each counts."""
+        """Return the curves of pairs of a row and a label.
+
+        ``worth`` is 1 / propensity of a label that is recorded, else 0, and ``weight``
+        how much a pair counts.
+        """
         is_seen = scores > ranking.UNSEEN / 2  # what is far off would bend a curve
         scores = np.maximum(scores, scores[is_seen].min() if is_seen.any() else 0.0)
         hits = np.bincount(labels[worth > 0], minlength=len(counts))
@@ -97,7 +103,7 @@ class Curves(NamedTuple):
         curves = []
         for band in range(bands.max() + 1):
             mine = bands[labels] == band
-            curves.append(_curve(scores[mine], worth[mine], method))
+            curves.append(_curve(scores[mine], worth[mine], weight[mine], method))
         x, y = np.ascontiguousarray(np.stack(curves, axis=1))
         return cls(x, y, bands, max(0.0, float(n_unlisted)), np.ones(1))
 
@@ -156,22 +162,23 @@ class Curves(NamedTuple):
                 raise ValueError(f"{name} must ascend.")
 
 
-def _curve(scores: Array, worth: Floats, method: str) -> Floats:
+def _curve(scores: Array, worth: Floats, weight: Floats, method: str) -> Floats:
     """Return the curve of a band, (2, N_KNOTS + 2)."""
     n_hits = np.count_nonzero(worth)
+    weight = weight * (len(weight) / max(weight.sum(), 1e-300))
     x = np.linspace(scores.min(initial=0.0), scores.max(initial=0.0), N_KNOTS + 2)
     if n_hits == 0:
         y = np.zeros(N_KNOTS + 2)
     elif method == "sigmoid" or (method == "auto" and n_hits < SURE):
-        y = _sigmoid(scores.astype(np.float64), worth, x)
+        y = _sigmoid(scores.astype(np.float64), worth, weight, x)
     else:
-        x, y = calibration(scores, worth, by_hits=True)
+        x, y = calibration(scores, worth, weight, by_hits=True)
         x, y = (np.pad(each, (N_KNOTS + 2 - len(each), 0), "edge") for each in (x, y))
     y = (1 - TILT) * np.minimum(y, 1) + TILT * np.linspace(0, 1, len(y))
     return np.stack([x, y])
 
 
-def _sigmoid(scores: Floats, worth: Floats, at: Floats) -> Floats:
+def _sigmoid(scores: Floats, worth: Floats, weight: Floats, at: Floats) -> Floats:
     """Return a logistic curve of the scores (Platt 1999), by Newton's method.
 
     The gradient of the logistic loss is linear in what a label counts, so it is
@@ -179,32 +186,36 @@ def _sigmoid(scores: Floats, worth: Floats, at: Floats) -> Floats:
     prior), at the mean score.
     """
     centre, scale = scores.mean(), max(float(scores.std()), 1e-12)
+    weight = np.append(weight, [1.0, 1.0])
     design = np.stack(
         [np.append((scores - centre) / scale, [0, 0]), np.ones(len(scores) + 2)]
     )
     goal = np.append(worth, [0.0, 1.0])
-    weights: Floats = np.array([0.0, scipy.special.logit(min(goal.mean(), 0.999))])
+    share = float(np.average(goal, weights=weight))
+    line: Floats = np.array([0.0, scipy.special.logit(min(share, 0.999))])
     for _ in range(MAX_STEPS):
-        chance = scipy.special.expit(weights @ design)
-        curvature = (design * (chance * (1 - chance))) @ design.T + 1e-9 * np.eye(2)
-        step = np.linalg.solve(curvature, design @ (chance - goal))
-        weights = weights - np.clip(step, -1, 1)
+        chance = scipy.special.expit(line @ design)
+        slope = weight * chance * (1 - chance)
+        curvature = (design * slope) @ design.T + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curvature, design @ (weight * (chance - goal)))
+        line = line - np.clip(step, -1, 1)
         if np.abs(step).max() < CLOSE:
             break
-    steepness = max(float(weights[0]), 0.0)
-    return np.asarray(
-        scipy.special.expit(steepness * (at - centre) / scale + weights[1])
-    )
+    steepness = max(float(line[0]), 0.0)
+    return np.asarray(scipy.special.expit(steepness * (at - centre) / scale + line[1]))
 
 
-def calibration(scores: Array, worth: Array, *, by_hits: bool = False) -> Floats:
+def calibration(
+    scores: Array, worth: Array, weight: Floats | None = None, *, by_hits: bool = False
+) -> Floats:
     """Return a curve: scores that ascend, and the share of labels that are true there.
 
     Scores are parted into stretches of equal size; their shares are made to ascend, and
     lines join them. The ends go on to the extreme scores, so that the best of all still
     rank above the rest. ``worth`` is 1 for a label that is true and 0 for another, or
-    1 / propensity for one that is recorded. ``by_hits``: half of the stretches go by
-    true labels, which are where scores are high.
+    1 / propensity for one that is recorded; ``weight`` is how much each counts, 1 on
+    average. ``by_hits``: half of the stretches go by true labels, which are where
+    scores are high, the others by the sum of weights.
 
     Returns
     -------
@@ -212,21 +223,43 @@ def calibration(scores: Array, worth: Array, *, by_hits: bool = False) -> Floats
     """
     order = np.argsort(scores, kind="stable")
     cuts = np.linspace(0, len(order), min(N_KNOTS, len(order)) + 1).astype(np.int64)
+    weight = np.ones(len(order)) if weight is None else weight
+    hits = weight * worth
     if by_hits:
-        weight = np.cumsum(1 / len(order) + worth[order] / max(1, worth.sum()))
-        cuts = np.searchsorted(weight, np.linspace(0, weight[-1], len(cuts)))
+        passed = np.cumsum((weight / len(order) + hits / max(1, hits.sum()))[order])
+        cuts = np.searchsorted(passed, np.linspace(0, passed[-1], len(cuts)))
         cuts = np.unique(np.concatenate([[0], cuts[1:-1], [len(order)]]))
-    sizes = np.diff(cuts)
-    means, shares = (
-        np.add.reduceat(values[order], cuts[:-1]) / sizes
-        for values in (scores.astype(np.float64), worth.astype(np.float64))
+    sizes, sums, found = (
+        np.add.reduceat(values[order], cuts[:-1])
+        for values in (weight, weight * scores, hits)
     )
+    means, shares = sums / sizes, found / sizes
     # By its full name, SciPy loads the module here: a cold start need not wait for it.
     shares = scipy.optimize.isotonic_regression(shares, weights=sizes).x
     low, high = float(scores[order[0]]), float(scores[order[-1]])
     x = np.concatenate([[low], means, [high]])
     y = np.concatenate([[0.0], shares, [(1 + shares[-1]) / 2]])
     return np.stack([np.maximum.accumulate(x), y])
+
+
+def weigh_ranks(scores: Array) -> Floats:
+    """Return how much labels of rows count for a curve: as in DCG, by their ranks.
+
+    A score may mean less, or more, where others of its row are above it, and a curve
+    does not look at these. So it is that of the labels that are given, first of all.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_listed)
+        Of the labels that are listed, in any order.
+
+    Examples
+    --------
+    >>> weigh_ranks(np.array([[0.1, 0.7, 0.3]])).tolist()
+    [[0.5, 1.0, 0.6309297535714575]]
+    """
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return 1 / np.log2(2 + np.argsort(order, axis=1, kind="stable"))
 
 
 def shares_of(scores: Array, curve: Floats) -> Floats:

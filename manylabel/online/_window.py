@@ -5,7 +5,7 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from manylabel._typing import CSR, Array, Bools, Floats, Ints
-from manylabel.model_selection.calibration import Curves
+from manylabel.model_selection.calibration import Curves, weigh_ranks
 from manylabel.model_selection.probable import DEPTH
 from manylabel.persistence.records import Columns, Field, Finite
 
@@ -61,7 +61,9 @@ class Window(NamedTuple):
         scores, labels = self.scores[is_listed], self.labels[is_listed]
         worth = self.hits[is_listed] * gain[labels]
         n_unlisted = max(0.0, float(self.missed.sum())) / max(1, int(is_ranked.sum()))
-        curves = Curves.fit_pairs(scores, labels, worth, counts, n_unlisted, method)
+        weight = weigh_ranks(np.where(is_listed, self.scores, -np.inf))[is_listed]
+        pairs = scores, labels, worth, weight
+        curves = Curves.fit_pairs(*pairs, counts, n_unlisted, method)
         if (gain > 1).any():  # how many labels a row has is not known
             return curves
         chances = np.zeros(self.labels.shape)

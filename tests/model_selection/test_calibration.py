@@ -2,11 +2,18 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from manylabel.model_selection.calibration import calibration, shares_of
+from manylabel.model_selection.calibration import (
+    METHODS,
+    Curves,
+    calibration,
+    shares_of,
+    weigh_ranks,
+)
 
 
 @pytest.fixture
@@ -52,3 +59,43 @@ def test_lines_join_the_knots(curve):
 def test_a_score_beyond_the_knots_is_as_probable_as_the_nearest(curve):
     found = shares_of(np.array([-np.inf, -7, 2.001, 50, np.inf]), curve)
     assert_array_equal(found, [0, 0, 0.9, 0.9, 0.9])
+
+
+def test_pairs_that_weigh_twice_are_as_two():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=400)
+    is_hit = rng.random(400) < 0.3
+    weight = np.where(is_hit, 2.0, 1.0)
+    twice = np.repeat(np.arange(400), weight.astype(int))
+    found, plain, expected = (
+        shares_of(np.linspace(-2, 2, 50), curve)
+        for curve in (
+            calibration(scores, is_hit, weight / weight.mean()),
+            calibration(scores, is_hit),
+            calibration(scores[twice], is_hit[twice]),
+        )
+    )
+    assert np.abs(found - expected).mean() < 0.03 < (found - plain).min()
+
+
+def test_labels_weigh_by_their_rank_in_the_row():
+    found = weigh_ranks(np.array([[3.0, 1.0, 2.0], [-1.0, 5.0, -np.inf]]))
+    first, second, third = 1 / np.log2([2, 3, 4])
+    assert_array_equal(found, [[first, third, second], [second, first, third]])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_the_best_labels_are_is_told_where_scores_of_rows_differ(method):
+    rng = np.random.default_rng(0)
+    means = rng.normal(size=(4000, 50))
+    chances = 1 / (1 + np.exp(3 - 2 * means))
+    moved = means + rng.normal(size=(4000, 1))  # which says nothing of the labels
+    indptr, labels = np.arange(0, 200_001, 50), np.tile(np.arange(50), 4000)
+    best = sp.csr_array((moved.ravel(), labels, indptr), shape=moved.shape)
+    Y = sp.csr_array((rng.random(chances.shape) < chances).astype(np.int64))
+    counts = np.full(50, 1000)
+    curves = Curves.fit(best, Y, counts, np.ones(50), method)
+    found = curves.apply(best.data, best.indices).reshape(moved.shape)
+    first = np.argsort(-moved, axis=1)[:, :5]
+    gap = np.take_along_axis(found - chances, first, axis=1).mean()
+    assert abs(gap) < 0.2  # 0.28 where all ranks count alike

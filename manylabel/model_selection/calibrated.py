@@ -58,6 +58,7 @@ class Calibrated(CalibratedClassifier, BatchClassifier):
     """
 
     _unweighted = "probabilities are shares of rows held out"
+    _is_by_rank = True  # curves are those of the first labels of rows, above all
     estimator_: MultiLabelClassifier
 
     def __init__(
@@ -89,7 +90,9 @@ class Calibrated(CalibratedClassifier, BatchClassifier):
             threshold=getattr(self.estimator_, "threshold_", 0.0),
         )
         counts = np.bincount(Y.indices, minlength=Y.shape[1])
-        self.calibration_ = Curves.fit(*held, counts, gain, self.method)
+        self.calibration_ = Curves.fit(
+            *held, counts, gain, self.method, by_rank=self._is_by_rank
+        )
         self._tell(self.calibration_.apply_to(held.best), Y, gain)
 
     def _tell(self, proba: CSR, Y: CSR, gain: Floats) -> None:

@@ -54,7 +54,16 @@ class Curves(NamedTuple):
         return cls(empty, empty, np.empty(0, np.int64), 0.0, np.ones(1))
 
     @classmethod
-    def fit(cls, best: CSR, Y: CSR, counts: Ints, gain: Floats, method: str) -> Self:
+    def fit(
+        cls,
+        best: CSR,
+        Y: CSR,
+        counts: Ints,
+        gain: Floats,
+        method: str,
+        *,
+        by_rank: bool = True,
+    ) -> Self:
         """Return the curves of rows that were not learnt.
 
         Parameters
@@ -69,10 +78,13 @@ class Curves(NamedTuple):
             1 / propensity, what a recorded label counts: means of it are unbiased.
         method : str
             One of ``METHODS``.
+        by_rank : bool, default=True
+            The first labels of a row count more; False is for labels of any rank.
         """
         worth = find_hits(best, Y) * gain[best.indices]
         missed = (gain[Y.indices].sum() - worth.sum()) / max(1, Y.shape[0])
-        weight = weigh_ranks(best.data.reshape(best.shape[0], -1)).ravel()
+        listed = best.data.reshape(best.shape[0], -1)
+        weight = weigh_ranks(listed).ravel() if by_rank else np.ones(best.nnz)
         pairs = best.data, best.indices, worth, weight
         curves = cls.fit_pairs(*pairs, counts, missed, method)
         if (gain > 1).any():  # how many labels a row has is not known

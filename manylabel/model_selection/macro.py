@@ -119,6 +119,7 @@ class MacroAtK(Calibrated):
     3
     """
 
+    _is_by_rank = False  # labels of any rank are given
     share_: Annotated[Floats, Field("float64", "n_labels", Finite(0))]
     slope_: Annotated[Floats, Field("float64", "n_labels", Finite())]
     offset_: Annotated[Floats, Field("float64", "n_labels", Finite())]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel import MacroAtK, OneVsRest, evaluate, load, make_corpus
-from manylabel.model_selection import macro
+from manylabel import Calibrated, MacroAtK, OneVsRest, evaluate, load, make_corpus
+from manylabel.model_selection import calibration, macro
 from manylabel.model_selection.macro import KINDS, give_labels
 
 PROBA = arrays(float, (3, 4), elements=st.floats(0.01, 0.99))
@@ -127,3 +127,13 @@ def test_rows_alone_have_the_bits_of_a_batch_and_saving_keeps_them(corpus, tmp_p
 def test_parameters_out_of_range_are_refused(options, message, corpus):
     with pytest.raises(ValueError, match=message):
         MacroAtK(OneVsRest(), **options).fit(corpus.X, corpus.Y)
+
+
+def test_labels_of_any_rank_count_alike_for_the_curves(monkeypatch):
+    corpus = make_corpus(n_rows=400, n_labels=40, random_state=0)
+    found = MacroAtK(OneVsRest(), k=3).fit(corpus.X, corpus.Y).calibration_.shares
+    by_rank = Calibrated(OneVsRest()).fit(corpus.X, corpus.Y).calibration_.shares
+    assert np.abs(found - by_rank).max() > 0.01
+    monkeypatch.setattr(calibration, "weigh_ranks", lambda scores: scores * 0 + 1)
+    alike = Calibrated(OneVsRest()).fit(corpus.X, corpus.Y).calibration_.shares
+    assert_allclose(found, alike)

@@ -74,8 +74,8 @@ LabelsColumns = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAMES",
-        help="Columns, with commas between, that have a 1 where a row has the label of "
-        "that name; all of 0 and 1 if there is no column of labels.",
+        help="Columns, with commas between, that have a 1 or an x where a row has the "
+        "label of that name; all such if there is no column of labels.",
     ),
 ]
 LabelSeparator = Annotated[

@@ -90,8 +90,8 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
         ``tags`` or ``target_ind``; False reads no labels, as for texts to be tagged.
     labels_columns : str, sequence of str or None, default=None
         Columns that each have a 1 where a row has the label of that name, and else a 0
-        or nothing. None takes those that have nothing else in the first thousand rows,
-        if no column is named as one of labels.
+        or nothing; "x", "yes" and "no" will do. None takes those that have nothing else
+        in the first thousand rows, if no column is named as one of labels.
     label_separator : str or None, default=None
         What separates labels that are a string; spaces around a label do not count.
         None tells tab, ``|``, ``;`` and comma by the first thousand rows, and warns

@@ -12,7 +12,8 @@ from manylabel.data.source import decode
 IDS = ("id", "uid")
 BODIES = ("content", "description", "body")
 LABELS = ("labels", "tags", "target_ind")
-FLAGS = {"": False, "0": False, "1": True, "false": False, "true": True}
+NO, YES = ("", "0", "false", "no"), ("1", "true", "x", "yes")
+FLAGS = dict.fromkeys(NO, False) | dict.fromkeys(YES, True)
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ class Layout:
             if labels is None and not flags:
                 raise ValueError(
                     "expected the labels in a field 'labels', 'tags' or 'target_ind', "
-                    "or in columns of 0 and 1, or labels_column or labels_columns, "
-                    f"{found}"
+                    "or in columns of 0 and 1, or of x and nothing, or labels_column "
+                    f"or labels_columns, {found}"
                 )
         for name in (*texts, *([labels] if labels else ()), *flags):
             if names.count(name) != 1:
@@ -133,8 +134,8 @@ def tell_flag(value: Any) -> bool | None:
 
     Examples
     --------
-    >>> [tell_flag(value) for value in ("1", "0.0", "", True, "maybe")]
-    [True, False, False, True, None]
+    >>> [tell_flag(value) for value in ("1", "0.0", "", "X", True, "maybe")]
+    [True, False, False, True, True, None]
     """
     if isinstance(value, str):
         return FLAGS.get(value.strip().lower().removesuffix(".0"))
@@ -146,7 +147,7 @@ def tell_flag(value: Any) -> bool | None:
 def _flag(name: str, value: Any) -> bool:
     said = tell_flag(value)
     if said is None:
-        raise ValueError(f"expected 0 or 1 in {name!r}, found {value!r:.40}.")
+        raise ValueError(f"expected 0 or 1, or x, in {name!r}, found {value!r:.40}.")
     return said
 
 

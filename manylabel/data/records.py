@@ -156,7 +156,7 @@ class RecordReader(Reader[Records]):
             warnings.warn(DoubtfulLabels(self.source.path, message), stacklevel=4)
 
     def _find_flags(self, columns: list[str]) -> tuple[str, ...]:
-        """Return the columns that have 0 and 1 in them, and nothing else."""
+        """Return the columns that say yes or no, as 0 and 1 do, and nothing else."""
         left, told = dict.fromkeys(columns), set[str]()
         try:
             for record in self.ahead(columns):

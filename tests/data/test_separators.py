@@ -100,6 +100,13 @@ def test_columns_of_0_and_1_are_labels(put):
     assert read(put(line)).label_names == ("earn", "acq")
 
 
+def test_columns_of_crosses_are_labels(put):
+    path = put("title;ISBN;bees;sea\na;7;x;\nb;8;;X\nc;9;yes;no\n", "a.csv")
+    data = read(path)
+    assert data.label_names == ("bees", "sea")
+    assert data.labels.decode(data.Y) == [["bees"], ["sea"], ["bees"]]
+
+
 def test_columns_of_0_and_1_in_parquet_are_labels(tmp_path):
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -115,7 +122,7 @@ def test_columns_of_0_and_1_in_parquet_are_labels(tmp_path):
 
 def test_other_values_in_columns_of_labels_are_refused(put):
     path = put("text,x\n" + "a,1\n" * 1000 + "b,2\n", "a.csv")
-    with pytest.raises(DataError, match="line 1002: expected 0 or 1 in 'x', found '2'"):
+    with pytest.raises(DataError, match="line 1002: expected 0 or 1, or x, in 'x', f"):
         read(path)
     path = put("text,x,tags\na,1,b\n", "a.csv")
     with pytest.raises(DataError, match="labels_column must be left out beside"):

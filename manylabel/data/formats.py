@@ -249,4 +249,5 @@ def tell_format(source: Source) -> str:
         return table
     start = line[:40].decode("ascii", "backslashreplace")
     known = ", ".join(READERS)
-    raise DataError(source.path, f"expected one of {known}, found {start!r}.", line=1)
+    reason = f"expected one of {known}, found {start!r}; format says which it is."
+    raise DataError(source.path, reason, line=1)

@@ -21,7 +21,7 @@ BAD_FILES = {
     "label 2": (ARFF.format("r: -C 1", "2,0.5").encode(), "expected 0 or 1 for 'a'"),
     "no XML": (ARFF.format("r", "1,0.5").encode(), "expected an XML file beside it"),
     "not JSON": (b'{"text": "a", "labels": ["x"]\n', "line 1: expected a JSON object"),
-    "prose": (b"once upon a time\n", "expected one of xc, svmlight"),
+    "prose": (b"once upon a time\n", "a time'; --from says which it is."),
 }
 FOR_PROCESSES = ("nan", "truncated gzip")
 

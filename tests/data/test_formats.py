@@ -75,7 +75,10 @@ def test_sparing_files_are_told_too(put, content, name):
         (gzip.compress(b"", mtime=0), "expected data, found an empty file"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "text or Parquet, found a binary file"),
         (b"PK\x03\x04\0\0", "found a workbook or a zip archive: save the table as CSV"),
-        (b"id\ttext\tnotes\n", "expected one of xc, svmlight, .*, found 'id"),
+        (
+            b"id\ttext\tnotes\n",
+            "expected one of xc, .*, found 'id.*; format says which",
+        ),
         (b"\xff\xfe\xfd hello", "expected text in utf-16, found truncated data; enc"),
         (b"\xff\xff\xff hello", r"expected one of .* found '.*xff"),
         (b"5 10\n", "expected one of .* found '5 10'"),

@@ -113,7 +113,6 @@ Valid = Annotated[
         help="Share of the rows to judge the model by, which it then does not learn.",
     ),
 ]
-Threads = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
 
 
 @options.reads()
@@ -131,7 +130,7 @@ def fit(
     language: Language = None,
     vocabulary: VocabularyFile = None,
     valid: Valid = 0.0,
-    jobs: Threads = -1,
+    jobs: options.Threads = -1,
     on: On = None,
     work: Work = None,
     seed: options.Seed = 0,

@@ -109,7 +109,17 @@ TokenFile = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
-Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]
+
+
+def _check_jobs(jobs: int | None) -> int | None:
+    if jobs == 0:
+        raise typer.BadParameter("It must not be 0: -1 takes all cores.")
+    return jobs
+
+
+_JOBS = typer.Option(help="Threads; -1 for all cores.", callback=_check_jobs)
+Jobs = Annotated[int | None, _JOBS]
+Threads = Annotated[int, _JOBS]
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,11 @@ def test_a_bad_line_late_in_a_stream_leaves_no_half_file(cli, model, tmp_path):
         assert [file.name for file in tmp_path.iterdir()] == ["bad"]
 
 
+def test_no_threads_are_refused_before_a_file_is_read(cli, tmp_path):
+    outcome = cli("fit", tmp_path / "nosuch", "--model", tmp_path / "m", "--jobs", "0")
+    assert refuses(outcome, "It must not be 0: -1 takes all cores.")
+
+
 def test_a_missing_file_and_a_folder_are_refused(cli, tmp_path):
     outcome = cli("describe", tmp_path / "nosuch")
     assert refuses(outcome, "nosuch: no such file or directory.")

@@ -101,6 +101,11 @@ class DataFile:
         format = self._format if self.textual else self._feature_format()
         return format in ("parquet", "jsonl")
 
+    def check_there(self, way: str) -> None:
+        """Refuse a text in place of a file, and say how texts are given."""
+        if self.textual and self.given != STANDARD and not self.given.exists():
+            raise self.fault(f"no such file or directory; {way}.")
+
     def check_rows(self, data: "Dataset") -> None:
         """Refuse the file, or its first chunk, if there is nothing in it."""
         if not len(data):

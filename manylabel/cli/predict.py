@@ -129,6 +129,7 @@ def _begin(
     ask: dict[str, Any],
 ) -> tuple[list[str], Iterator[Any]]:
     """Return the first lines of the output, and answers to come."""
+    data.check_there("texts come by a pipe: echo TEXT | manylabel predict MODEL")
     tagger, quiet = predictor.tagger, out == STANDARD
     if is_for_batches(predictor, data, format):
         batches = track(

@@ -49,6 +49,14 @@ def test_a_text_on_standard_input_gets_its_tags(process, folder):
 
 
 @pytest.mark.slow
+def test_a_text_in_place_of_a_file_is_told_its_place(process, folder):
+    done = process("explain", folder / "tagger", "a bottle of wine")
+    assert "bottle of wine: no such file or directory; --text TEXT explains" in done.err
+    done = process("predict", folder / "tagger", "a bottle of wine")
+    assert "; texts come by a pipe: echo TEXT | manylabel predict MODEL." in done.err
+
+
+@pytest.mark.slow
 def test_lines_are_answered_as_they_come(started, folder):
     running = started("predict", folder / "tagger", "-k", "1", stdin=subprocess.PIPE)
     try:

@@ -42,6 +42,22 @@ def test_the_first_fit_does_not_count(clock):
     assert estimate_seconds(fit, 1000) < 10
 
 
+def test_a_fit_that_compiles_kernels_does_not_count(clock):
+    sizes = set()
+
+    def fit(rows):
+        if len(rows) not in sizes:  # each size meets kernels of its own
+            sizes.add(len(rows))
+            for tell in duration.compilation.watchers:
+                tell()
+            clock(60)
+        clock(0.1)
+
+    assert estimate_seconds(fit, 4) < 1
+    assert estimate_seconds(fit, 2_000) < 1
+    assert not duration.compilation.watchers
+
+
 def test_a_long_fit_is_cut_short(clock):
     def task(_):
         clock(1)

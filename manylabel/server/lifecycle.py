@@ -44,6 +44,8 @@ class Life:
         Called if it could not.
     settle : callable
         Called when all is loaded, before the service is ready.
+    tell_ready : callable
+        Called when the service is ready.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Life:
         self.error: Exception | None = None
         self.give_up: Callable[[], None] = lambda: None
         self.settle: Callable[[], None] = lambda: None
+        self.tell_ready: Callable[[], None] = lambda: None
         self._thread = Thread(target=self._start, name="start", daemon=True)
 
     async def start(self) -> None:
@@ -97,6 +100,7 @@ class Life:
             self.is_ready = True
             if self.early is not None and not self.is_patient:
                 self.early.unlink(missing_ok=True)
+            self.tell_ready()
 
     def _warm(self) -> None:
         """Let each model predict once, which compiles what it needs."""

@@ -34,7 +34,7 @@ def run(plan: Plan, tell: Callable[[str], None]) -> None:
         shown = f"[{host}]" if ":" in host else host
         tell(f"Serving {plan.models} at http://{shown}:{port}/ (Ctrl-C ends it).")
         if plan.n_workers == 1:
-            serve(plan, listener)
+            serve(plan, listener, tell=tell)
         else:
             supervise(plan, listener, tell)
     tell("Ended; all that was acknowledged is in the log.")

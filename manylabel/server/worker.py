@@ -7,6 +7,8 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -72,7 +74,13 @@ class Server(uvicorn.Server):
         await self.serve([listener])
 
 
-def serve(plan: Plan, listener: socket.socket, *, parent: int | None = None) -> None:
+def serve(
+    plan: Plan,
+    listener: socket.socket,
+    *,
+    parent: int | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> None:
     """Serve until a signal comes, or whoever started this process is gone.
 
     Parameters
@@ -83,11 +91,15 @@ def serve(plan: Plan, listener: socket.socket, *, parent: int | None = None) -> 
         Bound and listening.
     parent : int or None, default=None
         A file whose end says that whoever started this process is gone.
+    tell : callable or None, default=None
+        Is told when all models are loaded.
     """
     make_private(plan.folder)
     log = open_log(plan.log_url)
     life = Life(Service(plan.models, log), is_patient=plan.is_patient, early=plan.early)
     life.settle = collect_less
+    if tell is not None:
+        life.tell_ready = partial(tell, "Ready: models are loaded.")
     config = _configure(plan, life)
     collect_less()
     sys.setswitchinterval(TURN)

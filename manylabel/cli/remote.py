@@ -2,17 +2,20 @@
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from manylabel.cli.console import STANDARD
+from manylabel.cli.console import STANDARD, note
 from manylabel.cli.inputs import lines_at_hand
-from manylabel.client import Client
+from manylabel.client import Client, Predictions, RequestFailed
 from manylabel.exceptions import DataError
 
 AT_ONCE = 1000  # items of a request
 LONGEST = 8 << 20  # bytes of a line
+LOADING = "urn:manylabel:not-ready"  # what a service says that has just been started
+PATIENCE = 120.0  # seconds to wait for one
 
 
 def tag_remotely(
@@ -26,8 +29,24 @@ def tag_remotely(
     token = None if token_file is None else token_file.read_text("utf-8").strip()
     with Client(url, token=token) as client:
         for items in _items(file):
-            found = client.predict(model, items, remember=False, **ask)
+            found = _predict(client, model, items, ask)
             yield [each.labels for each in found.predictions]
+
+
+def _predict(
+    client: Client, model: str, items: list[dict[str, Any]], ask: dict[str, Any]
+) -> Predictions:
+    """Ask for predictions, and wait as long as the service loads its models."""
+    end, is_told = time.monotonic() + PATIENCE, False
+    while True:
+        try:
+            return client.predict(model, items, remember=False, **ask)
+        except RequestFailed as error:
+            if error.problem.get("type") != LOADING or time.monotonic() > end:
+                raise
+            if not is_told:
+                note(f"note: {error} This waits for it.")
+                is_told = True
 
 
 def _items(file: Path) -> Iterator[list[dict[str, Any]]]:

@@ -254,6 +254,22 @@ def test_the_command_line_asks_a_server(served, tmp_path):
     assert "nowhere.jsonl" in told.stderr
 
 
+@pytest.mark.slow
+def test_the_command_line_waits_for_a_server_that_loads(fake):
+    loading = {"type": "urn:manylabel:not-ready", "detail": "'menu' is being loaded."}
+    label = {"label": "drink", "score": 1.0}
+    answer = {"model": "menu", "version": "0", "applied": 0}
+    answer["predictions"] = [{"id": None, "item": 0, "labels": [label]}]
+    url, seen = fake([(503, loading, {"Retry-After": "0"})] * 7 + [(200, answer, {})])
+    command = [sys.executable, "-m", "manylabel.cli.start", "predict", "menu"]
+    told = subprocess.run(
+        [*command, "--url", url], capture_output=True, text=True, input="wine\n"
+    )
+    assert told.stdout.splitlines()[1:] == ["0\tdrink\t1"]
+    assert told.stderr == "note: 'menu' is being loaded. This waits for it.\n"
+    assert len(seen) == 8
+
+
 def test_the_client_loads_neither_numpy_nor_a_compiler():
     code = (
         "import sys, manylabel.client, manylabel.cli.main, manylabel.cli.remote\n"

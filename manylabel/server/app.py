@@ -23,7 +23,14 @@ from manylabel.server.lifecycle import Life
 from manylabel.server.limits import Limits
 from manylabel.server.metrics import TYPE, Metrics
 from manylabel.server.operations import STREAM, TAR, Operations
-from manylabel.server.problems import MEDIA_TYPE, Kind, Problem, tell, tell_faults
+from manylabel.server.problems import (
+    EXAMPLES,
+    MEDIA_TYPE,
+    Kind,
+    Problem,
+    tell,
+    tell_faults,
+)
 from manylabel.server.protocols import ROUTERS
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
@@ -254,7 +261,7 @@ async def _answer_http(request: Request, error: Exception) -> Response:
         HTTPStatus(error.status_code).phrase,
         tuple((error.headers or {}).items()),
     )
-    return _respond(request, Problem(kind, f"{error.detail}."))
+    return _respond(request, Problem(kind, f"{error.detail}. {EXAMPLES}"))
 
 
 async def _answer_error(request: Request, error: Exception) -> Response:

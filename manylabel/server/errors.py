@@ -28,7 +28,7 @@ class UnknownModel(ServiceError):
     """No model has this name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"There is no model {name!r:.80}.")
+        super().__init__(f"There is no model {name!r:.80}; /v1/models lists all.")
 
 
 class UnknownVersion(ServiceError):

@@ -9,6 +9,7 @@ from manylabel.server import errors, limits, security
 
 MEDIA_TYPE = "application/problem+json"
 MOST_FAULTS, LONGEST_FAULT = 5, 200  # of a request that does not fit its schema
+EXAMPLES = "/openapi.json has each request with an example."
 RETRY_SECONDS = 1
 
 
@@ -116,4 +117,5 @@ def tell_faults(found: Sequence[Mapping[str, Any]]) -> Problem:
         for fault in found[:MOST_FAULTS]
     ]
     first = faults[0] if faults else {"where": "the request", "what": "cannot be read"}
-    return Problem(INVALID, f"{first['where']}: {first['what']}.", faults)
+    detail = f"{first['where']}: {first['what']}. {EXAMPLES}"
+    return Problem(INVALID, detail, faults)

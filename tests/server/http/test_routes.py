@@ -200,6 +200,8 @@ def test_unknown_names_are_not_found(http):
         assert (answer.status_code, answer.json()["title"]) == (404, title)
         assert answer.headers["content-type"] == "application/problem+json"
         schemas.ProblemDetails.model_validate_json(answer.content)
+    assert "; /v1/models lists all." in cases["Unknown model"].json()["detail"]
+    assert "/openapi.json has each request" in cases["Not Found"].json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -221,6 +223,7 @@ def test_requests_that_do_not_fit_are_refused_by_place(http, body, where):
     answer = http.post(f"{MENU}/predict", content=json.dumps(body), headers=headers)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["where"] == where
+    assert "/openapi.json has each request" in answer.json()["detail"]
     assert len(answer.content) < 2000
 
 

@@ -200,4 +200,4 @@ def test_the_client_of_triton_gets_labels(address, tmp_path):
     assert answer["ready"] == [True, True]
     assert answer["metadata"] == "labels"
     assert answer["rows"] == [[["drink", "food"], [2, 1]]] * 2
-    assert "There is no model 'none'." in answer["refusal"]
+    assert "There is no model 'none';" in answer["refusal"]

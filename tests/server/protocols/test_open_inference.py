@@ -161,7 +161,8 @@ def test_binary_data_that_does_not_fit_is_refused(served, length, size, binary):
 
 def test_errors_have_the_form_of_the_protocol(served):
     answer = served.get("/v2/models/no")
-    assert (answer.status, answer.json) == (404, {"error": "There is no model 'no'."})
+    told = "There is no model 'no'; /v1/models lists all."
+    assert (answer.status, answer.json) == (404, {"error": told})
     served.tokens.add("ann", scopes=["read"], models=[])
     try:
         answer = served.get(MODEL)

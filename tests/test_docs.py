@@ -100,6 +100,15 @@ def _run(page, text, names, capsys):
         assert _agree(got, printed), f"{code}printed\n{got}in place of\n{printed}"
 
 
+@pytest.mark.slow
+def test_the_readme_corrects_a_served_model_by_curl(folder):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = re.search(r"^shop=http:.*?(?=^```)", text, re.M | re.S)[0]
+    with _serve() as place:
+        got = _shell(code.replace("curl", "curl -s").replace(ADDRESS, place))
+    assert _agree(got, '{"model":"shop" ... "wine" ... {"sequence":...}')
+
+
 @contextmanager
 def _serve():
     """Serve the example; yield where."""

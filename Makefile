@@ -40,7 +40,8 @@ dev: .venv/installed-dev
 	touch $@
 
 .venv/installed-serve: .venv/installed
-	$(BIN)/python -m pip install --quiet --editable '.[serve]'
+	@echo "Installing FastAPI and what else the service needs: some seconds."
+	@$(BIN)/python -m pip install --quiet --no-compile --editable '.[serve]'
 	touch $@
 
 demo: install

@@ -20,7 +20,8 @@ MOST_CHAINED = 8  # rings of a row itself, for labels accepted with it
 RING = 4  # labels of a ring
 MOST_RAISED = RING * (N_RINGED + MOST_CHAINED)  # labels that rings bring to a row
 FIRST_PRINT = 1 << 31  # features that stand for whole rows have this number or more
-LISTED, ACCEPTED, REJECTED, RAISED = 0, 1, 2, 3
+# Of NumPy's type, as no constants of Python's: each of those is compiled for.
+LISTED, ACCEPTED, REJECTED, RAISED = (np.int64(kind) for kind in range(4))
 UNKNOWN_ODDS = -4.0  # of a label that the other learner does not know, at most
 
 
@@ -129,7 +130,7 @@ def add_candidate(label, kind, odds, rank, candidates, n):
 @inner
 def list_candidates(lists, i, row, n_features, print_, n_known, recent, candidates):
     """List the candidates of a row that no correction mentions; return how many."""
-    n = 0
+    n = np.int64(0)
     for p in range(lists.indptr[i], lists.indptr[i + 1]):
         label, odds, rank = lists.labels[p], lists.odds[p], lists.ranks[p]
         n = add_candidate(label, LISTED, odds, rank, candidates, n)
@@ -157,7 +158,7 @@ def add_unlisted(label, lists, i, n_known, candidates, n):
 def _add_ring(ring, lists, i, n_known, candidates, n):
     for r in range(ring.shape[0]):
         if ring[r] >= 0:
-            n = add_unlisted(ring[r], lists, i, n_known, candidates, n)
+            n = add_unlisted(np.int64(ring[r]), lists, i, n_known, candidates, n)
     return n
 
 

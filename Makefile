@@ -17,31 +17,31 @@ dev: .venv/installed-dev
 	@$(PYTHON) -c $(NEW_ENOUGH)
 	@echo "Installing NumPy, SciPy, scikit-learn, Numba and others into .venv: about half a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --no-compile --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable .
 	touch $@
 
 .venv/installed-dev: pyproject.toml
 	@$(PYTHON) -c $(NEW_ENOUGH)
 	@echo "Installing the library and its development tools into .venv: about a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch .venv/installed $@
 
 .venv/installed-docs: .venv/installed
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@
 
 .venv/installed-fuzz: .venv/installed
-	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	touch $@
 
 .venv/installed-recipes: .venv/installed
-	$(BIN)/python -m pip install --quiet --editable '.[recipes]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[recipes]'
 	touch $@
 
 .venv/installed-serve: .venv/installed
 	@echo "Installing FastAPI and what else the service needs: some seconds."
-	@$(BIN)/python -m pip install --quiet --no-compile --editable '.[serve]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[serve]'
 	touch $@
 
 demo: install
@@ -56,7 +56,7 @@ test: dev
 # Where an engine does not install, its tests are skipped and say so.
 .venv/installed-cluster: .venv/installed
 	for engine in dask ray spark; do \
-	    $(BIN)/python -m pip install --quiet --editable ".[$$engine]" || true; \
+	    $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$$engine]" || true; \
 	done
 	touch $@
 

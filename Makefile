@@ -1,6 +1,7 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and make.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DATA ?= ../shared/data
 SECONDS ?= 60
 NEW_ENOUGH := 'import sys; sys.version_info >= (3, 11) or sys.exit( \
@@ -17,31 +18,31 @@ dev: .venv/installed-dev
 	@$(PYTHON) -c $(NEW_ENOUGH)
 	@echo "Installing NumPy, SciPy, scikit-learn, Numba and others into .venv: about half a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable .
+	@$(PIP) --no-compile --editable .
 	touch $@
 
 .venv/installed-dev: pyproject.toml
 	@$(PYTHON) -c $(NEW_ENOUGH)
 	@echo "Installing the library and its development tools into .venv: about a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(PIP) --editable '.[dev]'
 	touch .venv/installed $@
 
 .venv/installed-docs: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(PIP) --editable '.[docs]'
 	touch $@
 
 .venv/installed-fuzz: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	$(PIP) --editable '.[fuzz]'
 	touch $@
 
 .venv/installed-recipes: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[recipes]'
+	$(PIP) --editable '.[recipes]'
 	touch $@
 
 .venv/installed-serve: .venv/installed
 	@echo "Installing FastAPI and what else the service needs: some seconds."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[serve]'
+	@$(PIP) --no-compile --editable '.[serve]'
 	touch $@
 
 demo: install
@@ -56,7 +57,7 @@ test: dev
 # Where an engine does not install, its tests are skipped and say so.
 .venv/installed-cluster: .venv/installed
 	for engine in dask ray spark; do \
-	    $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$$engine]" || true; \
+	    $(PIP) --editable ".[$$engine]" || true; \
 	done
 	touch $@
 

@@ -14,7 +14,7 @@ from manylabel import _validation, parallel
 from manylabel._kernels import topk
 from manylabel._typing import CSR, Array, Floats, LabelMatrix, MatrixLike
 from manylabel.explanation import Explanation, Ranked
-from manylabel.lists import by_column
+from manylabel.lists import by_column, where
 from manylabel.losses.ranked import mean_ndcg
 from manylabel.persistence.records import Counting, Field, Number, Values
 from manylabel.persistence.saved import Saved
@@ -136,7 +136,7 @@ class MultiLabelClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         raise NotImplementedError
 
     def _labels(self, X: CSR) -> CSR:
-        return sp.csr_array(self._scores(X) > 0)
+        return where(self._scores(X) > 0)
 
     def _topk(self, X: CSR, k: int) -> CSR:
         scores = self._scores(X)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from manylabel.lists import Lists, with_rows
+from manylabel.lists import Lists, where, with_rows
 
 LISTS = Lists(np.r_[0, 1, 3], np.r_[1, 0, 3], np.float32([0.5, -2, 2]))
 SEEN, OTHERS = np.array([True, True, False, True]), np.float32([-5, -9])
@@ -35,3 +35,13 @@ def test_some_labels_are_kept_by_their_number():
 def test_rows_are_replaced_in_their_places():
     found = with_rows(LISTS.csr(4), np.array([0]), LISTS.csr(4)[[1]])
     assert_array_equal(found.toarray(), LISTS.csr(4)[[1, 1]].toarray())
+
+
+def test_given_labels_are_ones_in_their_columns():
+    rng = np.random.default_rng(0)
+    for shape in ((5, 7), (1, 7), (5, 1), (0, 7), (1, 1)):
+        is_given = rng.random(shape) < 0.4
+        found = where(is_given)
+        assert found.shape == shape
+        assert found.has_canonical_format
+        assert_array_equal(found.toarray(), is_given)

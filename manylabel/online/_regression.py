@@ -11,6 +11,7 @@ from manylabel._kernels.cs_dpp import regression
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats
 from manylabel.base import OnlineClassifier
+from manylabel.lists import where
 from manylabel.persistence.records import Field, Finite, Number, Sizes
 from manylabel.sharing import reading
 
@@ -146,7 +147,7 @@ class CodeRegression(OnlineClassifier):
         first = np.full(Y.shape[1], X.shape[0])  # the row that shows a label
         first[Y.indices[::-1]] = np.repeat(row, np.diff(Y.indptr))[::-1]
         first[counts > 0] = -1
-        return sp.csr_array((scores > 0) & (row[:, np.newaxis] > first))
+        return where((scores > 0) & (row[:, np.newaxis] > first))
 
     def _count(self, Y: CSR) -> int:
         """Count rows and their labels; return how many rows there were before.

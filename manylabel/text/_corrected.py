@@ -163,7 +163,7 @@ class Corrected(CorrectedPredictions, Saved, BaseEstimator):  # type: ignore[mis
         known: dict[str, int] = self._known_columns()
         new: dict[str, int] = {}
         labels: list[int] = []
-        kinds: list[int] = []
+        kinds: list[np.int64] = []
         indptr = [0]
         sides = (candidates.ACCEPTED, candidates.REJECTED)
         for row in zip(yes, no, strict=True):

@@ -76,6 +76,8 @@ def stratified_split(
     >>> len(split.train), len(split.test), round(split.deviation, 2)
     (350, 150, 0.01)
     """
+    if hasattr(Y, "label_names"):
+        raise TypeError("Y must be a matrix of labels: of a Dataset, its Y.")
     labels = _validation.labels(Y)
     share = float(_validation.number(test_size, "test_size", above=0))
     n_test = round(share * labels.shape[0])

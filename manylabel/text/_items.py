@@ -195,7 +195,10 @@ def _check_row(names: Any, row: int, argument: str) -> list[str]:
     found = list(names)
     for name in found:
         if not isinstance(name, str):
+            is_matrix = len(getattr(names, "shape", ())) == 1 and argument == "tags"
+            way = " Rows of 0 and 1 are fitted as Dataset(None, Y, texts=texts)."
             raise TypeError(
                 f"{argument} must be strings. Got {name!r:.40} at row {row}."
+                + way * is_matrix
             )
     return found

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from manylabel import make_corpus, stratified_split
+from manylabel import Dataset, make_corpus, stratified_split
 
 LABELS = st.tuples(st.integers(2, 40), st.integers(1, 8)).flatmap(
     lambda shape: arrays(np.bool_, shape)
@@ -73,3 +73,9 @@ def test_a_side_without_rows_is_refused(size):
 def test_a_size_of_nothing_is_refused():
     with pytest.raises(ValueError, match="test_size == 0, must be > 0"):
         stratified_split(np.ones((10, 2)), test_size=0)
+
+
+def test_a_dataset_in_place_of_its_labels_is_refused():
+    data = Dataset(None, np.ones((10, 2)), texts=["a"] * 10)
+    with pytest.raises(TypeError, match="of a Dataset, its Y"):
+        stratified_split(data)

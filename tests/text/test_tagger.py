@@ -205,6 +205,10 @@ def test_refuses_streams_for_what_cannot_learn_them(tagger, message):
         ),
         ([["a"], None, [], [], []], "for each text. Got None at row 1."),
         ([["a", 3], [], [], [], []], "tags must be strings. Got 3 at row 0."),
+        (
+            np.ones((5, 2)),
+            "at row 0. Rows of 0 and 1 are fitted as Dataset(None, Y, te",
+        ),
     ],
 )
 def test_refuses_wrong_tags(tags, message):

@@ -19,31 +19,31 @@ dev: .venv/installed-dev
 	@echo "Installing NumPy, SciPy, scikit-learn, Numba and others into .venv: about half a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(PIP) --no-compile --editable .
-	touch $@
+	@touch $@
 
 .venv/installed-dev: pyproject.toml
 	@$(PYTHON) -c $(NEW_ENOUGH)
 	@echo "Installing the library and its development tools into .venv: about a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(PIP) --editable '.[dev]'
-	touch .venv/installed $@
+	@touch .venv/installed $@
 
 .venv/installed-docs: .venv/installed
 	$(PIP) --editable '.[docs]'
-	touch $@
+	@touch $@
 
 .venv/installed-fuzz: .venv/installed
 	$(PIP) --editable '.[fuzz]'
-	touch $@
+	@touch $@
 
 .venv/installed-recipes: .venv/installed
 	$(PIP) --editable '.[recipes]'
-	touch $@
+	@touch $@
 
 .venv/installed-serve: .venv/installed
 	@echo "Installing FastAPI and what else the service needs: some seconds."
 	@$(PIP) --no-compile --editable '.[serve]'
-	touch $@
+	@touch $@
 
 demo: install
 	$(BIN)/manylabel demo
@@ -59,7 +59,7 @@ test: dev
 	for engine in dask ray spark; do \
 	    $(PIP) --editable ".[$$engine]" || true; \
 	done
-	touch $@
+	@touch $@
 
 test-slow: dev .venv/installed-docs .venv/installed-fuzz .venv/installed-cluster \
 		.venv/installed-recipes

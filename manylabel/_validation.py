@@ -12,7 +12,7 @@ from sklearn.utils import assert_all_finite, check_scalar, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
-from manylabel._kernels import csr
+from manylabel._canonical import canonical, check_finite, check_indices, is_ready
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike
 
 MAX_DEPTH = 1 << 31  # of a ranking; sums of two depths fit an int64
@@ -20,12 +20,12 @@ MAX_DEPTH = 1 << 31  # of a ranking; sums of two depths fit an int64
 MAX_RIDGE_FEATURES = 20_000
 MAX_COLUMN = (1 << 31) - 1  # of a row that may bring new columns
 MAX_BYTES = 1 << 33  # of dense scores, or of what one step of a stream may add
-SPARSE = 8  # of so many values of a dense matrix, one that is not 0 is expected
 MAX_SINGLE = float(np.finfo(np.float32).max)
 WAYS_OUT = (
     "Tagger takes names as they are, and scikit-learn's "
     "MultiLabelBinarizer().fit_transform makes a matrix of lists"
 )
+TEXTS = "Tagger takes them as they are, and TextVectorizer makes rows of them"
 
 
 def features(estimator: Any, X: Any, *, reset: bool) -> CSR:
@@ -40,12 +40,14 @@ def features(estimator: Any, X: Any, *, reset: bool) -> CSR:
         and X.shape[1:] == (getattr(estimator, "n_features_in_", None),)
         and not hasattr(estimator, "feature_names_in_")
     )
-    if known and _is_ready(X):
+    if known and is_ready(X):
         return X
     if sp.issparse(X):
-        _check_indices(X, "X")
+        check_indices(X, "X")
     if known:
-        return _finite(_canonical(X, np.float32), "X")
+        return check_finite(canonical(X, np.float32), "X")
+    if _holds_texts(X):
+        raise ValueError(f"X must hold numbers. Got texts: {TEXTS}.")
     checked = validate_data(
         estimator,
         X,
@@ -55,15 +57,15 @@ def features(estimator: Any, X: Any, *, reset: bool) -> CSR:
         ensure_min_samples=1 if reset else 0,
         reset=reset,
     )
-    return _finite(_canonical(checked, np.float32), "X")
+    return check_finite(canonical(checked, np.float32), "X")
 
 
 def feature_matrix(X: Any, *, n_rows: int | None = None, name: str = "X") -> CSR:
     """Return ``X``, of no estimator, as a canonical float32 CSR array."""
-    if _is_ready(X) and n_rows in (None, X.shape[0]):
+    if is_ready(X) and n_rows in (None, X.shape[0]):
         return X
     matrix = _matrix(X, name, n_rows, columns="n_features")
-    return _finite(_canonical(matrix, np.float32), name)
+    return check_finite(canonical(matrix, np.float32), name)
 
 
 def labels(
@@ -79,7 +81,7 @@ def labels(
             f"{name} must be a 0/1 matrix: the estimator requires y to be passed, but "
             "the target y is None."
         )
-    fits = _is_ready(Y) and n_rows in (None, Y.shape[0]) and bool((Y.data == 1).all())
+    fits = is_ready(Y) and n_rows in (None, Y.shape[0]) and bool((Y.data == 1).all())
     if fits and n_labels in (None, Y.shape[1]):
         return Y
     if _lists_labels(Y):
@@ -88,7 +90,7 @@ def labels(
             f"Got lists of labels: {WAYS_OUT}."
         )
     matrix = _matrix(Y, name, n_rows, n_labels)
-    result = _canonical(matrix, matrix.dtype)  # rounding first would hide a 1.00000001
+    result = canonical(matrix, matrix.dtype)  # rounding first would hide a 1.00000001
     if not (result.data == 1).all():
         result = result.copy()
         result.eliminate_zeros()
@@ -100,7 +102,7 @@ def stored_zeros(Y: Any) -> CSR:
     """Return ones where a sparse ``Y``, already checked, stores zeros; else none."""
     if not sp.issparse(Y):
         return sp.csr_array(np.shape(Y), dtype=np.float64)
-    stored = _canonical(Y, np.float64)
+    stored = canonical(Y, np.float64)
     zeros = stored.copy()
     zeros.data = (stored.data == 0).astype(np.float64)
     zeros.eliminate_zeros()
@@ -186,7 +188,7 @@ def scores(
     matrix = _matrix(S, name, n_rows, n_labels)
     dtype = np.promote_types(matrix.dtype, np.float32)
     if sp.issparse(matrix):
-        matrix = _canonical(matrix, dtype)
+        matrix = canonical(matrix, dtype)
     else:
         matrix = np.ascontiguousarray(matrix, dtype=dtype)
     if np.isnan(matrix.data if sp.issparse(matrix) else matrix).any():
@@ -357,7 +359,7 @@ def _matrix(
 ) -> Any:
     """Return a 2-D numeric array or sparse matrix of some shape, values untouched."""
     if sp.issparse(M):
-        _check_indices(M, name)
+        check_indices(M, name)
     # An object that only has __array__ need not answer np.shape.
     shape = M.shape if hasattr(M, "shape") else np.asarray(M).shape
     if len(shape) != 2:  # noqa: PLR2004 - a matrix has two dimensions
@@ -391,6 +393,11 @@ def check_columns(columns: Array, width: int, name: str) -> None:
         raise ValueError(f"{name} must be under {width}.")
 
 
+def _holds_texts(X: Any) -> bool:
+    """Return whether rows are texts, as those that a Tagger takes."""
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], str)
+
+
 def _is_column(column: Any) -> bool:
     return isinstance(column, Integral) and not isinstance(column, bool)
 
@@ -401,81 +408,6 @@ def _brief(value: Any) -> str:
         return f"{value!r:.60}"
     except ValueError:  # of thousands of digits
         return "an integer too long to be printed"
-
-
-def _is_ready(X: Any) -> bool:
-    """Return whether rows are as they have to be; takes microseconds."""
-    return (
-        isinstance(X, sp.csr_array)
-        and X.dtype == np.float32
-        and X.indices.dtype == X.indptr.dtype == np.int32
-        and len(X.indptr) == X.shape[0] + 1
-        and bool(csr.is_sound(X.indptr, X.indices, X.data, X.shape[1]))
-    )
-
-
-def _canonical(matrix: Any, dtype: Any) -> CSR:
-    """Return a CSR array with sorted, unique indices; the input is not touched."""
-    if (
-        isinstance(matrix, np.ndarray)
-        and matrix.dtype == dtype == np.float32
-        and matrix.flags.c_contiguous
-        and matrix.size < 1 << 31
-    ):
-        return _compressed(matrix)
-    known = isinstance(matrix, sp.csr_array) and matrix.dtype == dtype
-    result = matrix if known else sp.csr_array(matrix, dtype=dtype)
-    if not result.has_canonical_format:
-        result = result.copy()
-        result.sum_duplicates()
-    # Half the memory, and one compiled version of each kernel in place of two.
-    if result.indices.dtype != np.int32 and max(*result.shape, result.nnz) < 1 << 31:
-        narrow = (result.indices.astype(np.int32), result.indptr.astype(np.int32))
-        result = sp.csr_array((result.data, *narrow), shape=result.shape)
-    return result
-
-
-def _compressed(matrix: Array) -> CSR:
-    """Return a dense matrix as CSR; writeable values, none of them 0, are not copied.
-
-    SciPy takes 15 times as long. Kernels would be compiled anew for read-only values.
-    """
-    dense = np.require(matrix, requirements="W")
-    n_rows, n_columns = dense.shape
-    starts, is_whole = np.empty(n_rows + 1, np.int32), False
-    n_values = 0 if dense[:1].all() else dense.size // SPARSE
-    while not is_whole:  # the second time there is room
-        columns = np.empty(n_values + n_columns, np.int32)
-        values = np.empty(n_values + n_columns, np.float32)
-        is_whole = csr.compress(dense, csr.BITS, starts, columns, values)
-        n_values = int(starts[-1])
-        if n_values == dense.size:  # as of an embedding
-            columns = np.tile(np.arange(n_columns, dtype=np.int32), n_rows)
-            values, is_whole = dense.reshape(-1), True
-    parts = (values[:n_values], columns[:n_values], starts)
-    return sp.csr_array(parts, shape=dense.shape)
-
-
-def _check_indices(matrix: Any, name: str) -> None:
-    """Refuse a compressed matrix whose indices point outside: SciPy accepts them."""
-    if matrix.format not in ("csr", "csc", "bsr"):
-        return
-    try:
-        matrix.check_format(full_check=True)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a valid sparse matrix: {error}.") from None
-
-
-def _finite(X: CSR, name: str) -> CSR:
-    bad = np.flatnonzero(~np.isfinite(X.data))
-    if not len(bad):
-        return X
-    row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
-    kind = "NaN" if np.isnan(X.data[bad[0]]) else "inf"
-    raise ValueError(
-        f"{name} must hold finite float32 numbers. "
-        f"Got {kind} at row {row}, column {int(X.indices[bad[0]])}."
-    )
 
 
 def _check_binary(values: Any, name: str, is_listed: bool = False) -> None:

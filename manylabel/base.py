@@ -487,7 +487,7 @@ def check_learner(learner: Any, name: str) -> None:
     """Refuse what is no multi-label learner."""
     if not isinstance(learner, MultiLabelClassifier):
         raise TypeError(
-            f"{name} must be a multi-label learner of this package. Got {learner!r}."
+            f"{name} must be a multi-label learner, as LabelTree(). Got {learner!r}."
         )
 
 

@@ -25,6 +25,7 @@ LAYERS = [  # lowest first; names on one line are siblings and do not import eac
         "exceptions",
         "learners",
     },
+    {"_canonical"},
     {
         "_validation",
         "division",

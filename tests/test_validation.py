@@ -109,3 +109,8 @@ def test_plain_rows_are_known_by_their_width_alone():
             model.predict(rows)
     with pytest.raises(ValueError, match="Got inf at row 1, column 2"):
         model.predict(np.array([[0, 1, 2], [0, 1, np.inf]], np.float32))
+
+
+def test_texts_for_rows_of_numbers_are_refused_with_the_way_out():
+    with pytest.raises(ValueError, match=r"X must hold numbers\. Got texts: Tagger"):
+        ml.OneVsRest().fit(["red wine", "bread"], [[1, 0], [0, 1]])

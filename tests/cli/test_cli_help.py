@@ -53,7 +53,7 @@ def test_a_slip_of_the_finger_is_answered(cli):
         (("--text-column", "body"), "one field 'body', found"),
         (("--labels-column", "labels_column"), "one field 'labels_column', found"),
         (("--analyzer", "x"), "--analyzer must be"),
-        (("--jobs", "0"), "--jobs == 0"),
+        (("--jobs", "0"), "'--jobs': It must not be 0"),
     ],
 )
 def test_a_refusal_names_what_was_typed(cli, tmp_path, arguments, sentence):

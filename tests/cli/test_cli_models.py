@@ -64,7 +64,7 @@ def test_settings_have_the_types_of_the_parameters(cli, files, tmp_path):
         (["--set", "C=-1"], "C == -1.0, must be > 0."),
         (["--set", "max_iter=0.5"], "max_iter must be an integer. Got '0.5'."),
         (["--set", "normalize=2"], "normalize must be true or false. Got '2'."),
-        (["--jobs", "0"], "--jobs == 0"),
+        (["--jobs", "0"], "It must not be 0"),
     ],
 )
 def test_wrong_settings_are_refused(cli, files, tmp_path, arguments, reason):

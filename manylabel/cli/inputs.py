@@ -183,7 +183,10 @@ class DataFile:
             _, comma, found = error.reason.rpartition(", found ")
             if not comma:
                 raise
-            reason = f"{NOT_FEATURES}, as the model was fitted on{comma}{found}"
+            found = found.partition("; ")[0].removesuffix(
+                "."
+            )  # no format is the way out
+            reason = f"{NOT_FEATURES}, as the model was fitted on{comma}{found}."
             raise DataError(error.path, reason, error.line) from None
 
     def _doubt_numbering(self, format: str) -> None:

@@ -80,6 +80,12 @@ def test_a_bad_line_late_in_a_stream_leaves_no_half_file(cli, model, tmp_path):
         assert [file.name for file in tmp_path.iterdir()] == ["bad"]
 
 
+def test_the_way_out_of_reading_is_no_option_of_writing(cli, tmp_path):
+    (tmp_path / "prose").write_text("once upon a time\n")
+    outcome = cli("shard", tmp_path / "prose", "--out", tmp_path / "shards")
+    assert refuses(outcome, "a time'; --from says which it is.")
+
+
 def test_no_threads_are_refused_before_a_file_is_read(cli, tmp_path):
     outcome = cli("fit", tmp_path / "nosuch", "--model", tmp_path / "m", "--jobs", "0")
     assert refuses(outcome, "It must not be 0: -1 takes all cores.")

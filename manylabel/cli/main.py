@@ -151,15 +151,10 @@ def _spelt(sentence: str, arguments: list[str]) -> str:
         if each.param_type_name == "option":
             options[each.name] = each.opts[0]
     for name, option in options.items():
-        if "_" in name:
-            word = rf"(?<![\w./'-]){name}(?![\w/'-]|\.\w)"
-            sentence = re.sub(word, option, sentence)
-            continue
-        # A word that is plain English, as 'cost', must begin the sentence or a remedy,
-        # which is one of reading: --format of predict is that of what it writes.
-        sentence = re.sub(rf"\A{name}(?= must | says )", option, sentence)
-        remedy = PARAMETERS.get(name, option)
-        sentence = re.sub(rf"(?<=; ){name}(?= must | says )", remedy, sentence)
+        # A word that is plain English, as 'cost', must begin the sentence or a remedy.
+        place = r"(?<![\w./'-])" if "_" in name else r"(?:\A|(?<=; ))"
+        after = r"(?![\w/'-]|\.\w)" if "_" in name else r"(?= must | says )"
+        sentence = re.sub(place + name + after, option, sentence)
     return sentence
 
 

@@ -79,13 +79,13 @@ def test_the_best_labels_are_the_head_of_the_mean(case, k):
         assert_array_equal(few[[row]].data, whole[[row]].data[np.sort(order)])
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(0, 30))
-def test_rows_meet_the_same_leaf_alone_as_in_company(seed, n_rows):
+@given(st.integers(0, 2**32 - 1), st.integers(0, 30), st.sampled_from([0.5, 1.0]))
+def test_rows_meet_the_same_leaf_alone_as_in_company(seed, n_rows, full):
     rng = np.random.default_rng(seed)
     children = np.array([1, 3, 5, 0, 0, 0, 0], np.int32)  # a full tree of depth 2
     weights = rng.integers(-99, 99, (7, 4)) * (rng.random((7, 4)) < 0.5) / 16
     forest = (np.array([0, 7]), children, rng.normal(size=7).astype(np.float32))
-    X = (rng.normal(size=(n_rows, 4)) * (rng.random((n_rows, 4)) < 0.5)).astype("f")
+    X = (rng.normal(size=(n_rows, 4)) * (rng.random((n_rows, 4)) < full)).astype("f")
     together = descend(X, *forest, weights)
     for row, leaf in zip(X, together, strict=True):
         assert_array_equal(descend(row[None], *forest, weights)[0], leaf)

@@ -68,12 +68,13 @@ def descend(x, roots, children, intercept, w, journey, out):
 
     ``w`` has the weights of each node, shortened.
     Rows that meet in a node of many weights share these, spread out over all features;
-    from a node of few weights on each row goes alone, itself spread out. Either way the
-    products are summed by ascending feature, so a row meets the same leaf in any
-    company.
+    from a node of few weights on each row goes alone, itself spread out. Where all rows
+    have a value for each feature, nothing need be spread out. Either way the products
+    are summed by ascending feature, so a row meets the same leaf in any company.
     """
     rows, waiting, n_rows = journey.rows, journey.waiting, out.shape[0]
     n_usual = x.indptr[n_rows] // max(n_rows, 1)  # values of a row
+    is_full = x.indptr[n_rows] == n_rows * journey.dense.shape[0]
     for t in range(out.shape[1] if n_rows else 0):
         for i in range(n_rows):
             rows[i] = i
@@ -85,13 +86,19 @@ def descend(x, roots, children, intercept, w, journey, out):
             if children[at] == 0:
                 for r in range(start, end):
                     out[rows[r], t] = at
-            elif end - start == 1 or w.indptr[at + 1] - w.indptr[at] <= n_usual:
+            elif not is_full and (
+                end - start == 1 or w.indptr[at + 1] - w.indptr[at] <= n_usual
+            ):
                 for r in range(start, end):
                     out[rows[r], t] = _descend_alone(
                         at, rows[r], x, w, children, intercept, journey
                     )
             else:
-                middle = _divide(at, start, end, x, w, intercept[at], journey)
+                if is_full:
+                    _score_full(at, start, end, x, w, intercept[at], journey)
+                else:
+                    _score_sparse(at, start, end, x, w, intercept[at], journey)
+                middle = split_rows(rows, start, end, journey.score, journey.passed)
                 for side in range(2):
                     first, last = (middle, end) if side else (start, middle)
                     waiting[n_waiting, 0] = children[at] + side
@@ -100,8 +107,8 @@ def descend(x, roots, children, intercept, w, journey, out):
 
 
 @inner
-def _divide(at, start, end, x, w, intercept, journey):
-    """Bring rows of score 0 or more to the front; return where the others start.
+def _score_sparse(at, start, end, x, w, intercept, journey):
+    """Write the scores of rows that meet in a node.
 
     Rows are taken in pairs: two additions take no longer than one.
     """
@@ -126,7 +133,30 @@ def _divide(at, start, end, x, w, intercept, journey):
         score[r - start] = first
     for p in stretch(w.indptr, at):
         dense[np.uintp(w.indices[p])] = 0.0
-    return split_rows(rows, start, end, score, journey.passed)
+
+
+@inner
+def _score_full(at, start, end, x, w, intercept, journey):
+    """Write the scores of rows that meet in a node, each with a value for each feature.
+
+    Rows are taken by fours, so that their additions need not wait for each other.
+    """
+    rows, score, x_indptr, x_data = journey.rows, journey.score, x.indptr, x.data
+    last = end - 1
+    for r in range(start, end, 4):
+        r_1, r_2, r_3 = min(r + 1, last), min(r + 2, last), min(r + 3, last)
+        i, j = np.uintp(x_indptr[rows[r]]), np.uintp(x_indptr[rows[r_1]])
+        k, m = np.uintp(x_indptr[rows[r_2]]), np.uintp(x_indptr[rows[r_3]])
+        s_0 = s_1 = s_2 = s_3 = np.float64(intercept)
+        for p in stretch(w.indptr, at):
+            feature = np.uintp(w.indices[p])
+            weight = np.float64(lengthened(w.data[p]))
+            s_0 += weight * x_data[i + feature]
+            s_1 += weight * x_data[j + feature]
+            s_2 += weight * x_data[k + feature]
+            s_3 += weight * x_data[m + feature]
+        score[r_3 - start], score[r_2 - start] = s_3, s_2
+        score[r_1 - start], score[r - start] = s_1, s_0
 
 
 @inner

@@ -17,6 +17,8 @@ from manylabel._kernels.workspace import reused
 
 # A column is scanned unless it is so many times as long as there are labels to find.
 SCANNED = 64
+# One of all labels is read whole if at least one label in so many is listed.
+MOST = 4
 
 
 class Products(NamedTuple):
@@ -90,8 +92,8 @@ def _lay_out(i, x, weight, bias, value):
 def _add_wide(i, n_listed, x, tail, room):
     """Add up the products of a row with some wide centroids; others may get a part.
 
-    A column of all wide labels is read where it is needed, a short one is scanned, and
-    in a long one each label is looked up.
+    A column of all wide labels is read whole or where it is needed, a short one is
+    scanned, and in a long one each label is looked up.
     """
     starts, numbers, values = tail.starts, tail.numbers, tail.values
     total, wide, n_wide = room.total, room.wide, room.total.shape[0]
@@ -101,7 +103,11 @@ def _add_wide(i, n_listed, x, tail, room):
         column = np.uintp(x.indices[p])
         value = room.value[column]
         start, end = np.int64(starts[column]), np.int64(starts[column + np.uintp(1)])
-        if end - start == n_wide:
+        if end - start == n_wide and MOST * n_listed >= n_wide:
+            first = np.uintp(start)
+            for label in range(np.uintp(n_wide)):
+                total[label] += value * np.float32(values[first + label])
+        elif end - start == n_wide:
             for n in range(n_listed):
                 label = np.uintp(wide[n])
                 total[label] += value * np.float32(values[np.uintp(start) + label])
@@ -118,12 +124,15 @@ def _add_wide(i, n_listed, x, tail, room):
 @inner
 def _clear(i, n_listed, x, tail, room):
     """Set what a row wrote back to 0."""
+    n_wide = room.total.shape[0]
+    if MOST * n_listed >= n_wide:
+        room.total[:] = 0.0
     for n in range(n_listed):
         room.total[room.wide[n]] = 0.0
     for p in stretch(x.indptr, i):
         column = np.uintp(x.indices[p])
         room.value[column] = 0.0
         n_entries = tail.starts[column + np.uintp(1)] - tail.starts[column]
-        if n_entries != room.total.shape[0] and n_entries <= SCANNED * n_listed:
+        if n_entries != n_wide and n_entries <= SCANNED * n_listed:
             for q in stretch(tail.starts, column):
                 room.total[np.uintp(tail.numbers[q])] = 0.0

@@ -1,5 +1,7 @@
 """Cost-sensitive dynamic principal projection."""
 
+import warnings
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,7 @@ LEARNING_RATES = ("invscaling", "adagrad")
 REFERENCES = {"zero": False, "mean": True}
 LABEL_WEIGHTS = {"recorded": False, "expected": True}
 OWN_COST = -1  # no code that a kernel knows
+LONG = 300  # components from which on rows take long: 3 ms by 200, 20 ms by 400
 
 
 class CSDPP(GrowingClassifier):
@@ -239,6 +242,7 @@ class CSDPP(GrowingClassifier):
         plan = self._plan(n_features, n_labels)
         if self.grow:
             self._check_room(n_features, n_labels)
+        self._warn_of_long_codes(plan.n_components, n_labels)
         self._boosts(n_labels)
         random = parallel.spawn_seeds(self.random_state, 1)
         self.state_ = begin(plan, self._penalty(), random)
@@ -362,6 +366,16 @@ class CSDPP(GrowingClassifier):
             raise ValueError(
                 f"New columns must not take more than {most:,} bytes at once. Got "
                 f"{n_features} features and {n_labels} labels, for {more:,} bytes."
+            )
+
+    def _warn_of_long_codes(self, n_components: int, n_labels: int) -> None:
+        """Say why a stream of many labels is slow, unless the user chose a number."""
+        if n_components > LONG and not isinstance(self.n_components, Integral):
+            warnings.warn(
+                f"n_components={self.n_components} of {n_labels:,} labels is "
+                f"{n_components:,}, and the time that a row takes grows with its cube: "
+                "a whole number, as n_components=100, is quicker.",
+                stacklevel=5,
             )
 
     def _is_wide(self) -> bool:

@@ -1,5 +1,7 @@
 """CSDPP: bad input, failures in mid-stream, states and what they leave behind."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -197,3 +199,12 @@ def test_odd_single_rows_are_refused_in_words(x, y, message):
     learner, _, _ = learnt()
     with pytest.raises(ValueError, match=message):
         learner.learn_one(x, y)
+
+
+def test_a_fraction_of_many_labels_says_what_it_takes():
+    X, Y = np.ones((1, 2)), np.zeros((1, 3001))
+    with pytest.warns(UserWarning, match=r"of 3,001 labels is 301.* n_components=100"):
+        CSDPP(regressor="gradient").fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CSDPP(regressor="gradient", n_components=301).fit(X, Y)

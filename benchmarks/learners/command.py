@@ -36,7 +36,7 @@ Learners = Annotated[
 ]
 Minutes = Annotated[
     float | None,
-    typer.Option(metavar="N", help="CPU minutes that a run has; 10 if it is not told."),
+    typer.Option(metavar="N", help="CPU minutes that a run has; 4 if it is not told."),
 ]
 Jobs = Annotated[int, typer.Option(help="Runs at a time, each in its process.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Two small sets, in minutes.")]

@@ -34,11 +34,14 @@ CHEAP = 20_000  # rows whose intervals take less than a second
 Models = Annotated[
     list[Path],
     typer.Argument(
-        metavar="MODEL...", help="Folders of models; all are compared to the first."
+        metavar="MODEL... FILE",
+        help="Folders of models, of which all are compared to the first; then the file "
+        "of the rows to judge by, - for stdin.",
     ),
 ]
 Data = Annotated[
-    Path, typer.Option(metavar="FILE", help="The rows to judge by; - for stdin.")
+    Path | None,
+    typer.Option(metavar="FILE", help="FILE, if all arguments are models."),
 ]
 TrainingFile = Annotated[
     Path | None,
@@ -77,7 +80,7 @@ Annotate = Annotated[
 @options.reads()
 def evaluate(
     models: Models,
-    data: Data,
+    data: Data = None,
     k: Annotated[
         str, typer.Option("-k", metavar="K,K,...", help="Ranking depths.")
     ] = "1,3,5",
@@ -100,8 +103,9 @@ def evaluate(
     the difference of each to the first and a 95 % interval of it: a paired bootstrap of
     the rows.
 
-    Example: manylabel evaluate a/ b/ --data test.txt.gz --labels worst.tsv
+    Example: manylabel evaluate a/ b/ test.txt.gz --labels worst.tsv
     """
+    models, data = _divide(models, data)
     _check_alone(models, html, annotate)
     depths, law, learnt = _depths(k), parse_law(propensity), _load(models, jobs)
     rows, first = DataFile(data, reading), next(iter(learnt.values()))
@@ -133,6 +137,19 @@ def evaluate(
         write_page(html, labels, first, names, examined, report, title)
     if annotate:
         _keep(models[0], first, about, report)
+
+
+def _divide(given: list[Path], data: Path | None) -> tuple[list[Path], Path]:
+    """Return the models, and the rows: ``--data``, or else the last argument."""
+    if data is not None:
+        return given, data
+    *models, file = given
+    if not models or file.is_dir():
+        found = " ".join(map(str, given))
+        raise ValueError(
+            f"FILE, rows to judge by, must follow MODEL. Got {found} only."
+        )
+    return models, file
 
 
 def _check_alone(models: list[Path], html: Path | None, annotate: bool) -> None:

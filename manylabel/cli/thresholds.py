@@ -10,9 +10,16 @@ from manylabel.cli import options
 from manylabel.cli.console import percent, print_json, say, status
 from manylabel.cli.inputs import DataFile
 
+File = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="FILE",
+        help="Rows that the model did not learn; - for stdin.",
+        show_default=False,
+    ),
+]
 Data = Annotated[
-    Path,
-    typer.Option(metavar="FILE", help="Rows that the model did not learn."),
+    Path | None, typer.Option(metavar="FILE", help="FILE, if it is no argument.")
 ]
 Target = Annotated[
     str,
@@ -30,7 +37,8 @@ PerLabel = Annotated[
 @options.reads()
 def thresholds(
     model: options.Model,
-    data: Data,
+    file: File = None,
+    data: Data = None,
     target: Target = "f1",
     per_label: PerLabel = False,
     json: options.Json = False,
@@ -43,21 +51,24 @@ def thresholds(
     judges these sets. Rankings and scores stay as they are. A precision or recall that
     so many rows cannot promise, with 95 % confidence, is said to be so.
 
-    Example: manylabel thresholds debtags/ --data valid.csv --for recall=0.9
+    Example: manylabel thresholds debtags/ valid.csv --for recall=0.9
     """
     from manylabel.text import Tagger
 
-    tagger, file = Tagger.load(model), DataFile(data, reading)
-    with status(f"Reading {data}"):
-        rows = file.read_for(tagger)
+    given = file or data
+    if given is None:
+        raise ValueError("FILE, rows to choose by, must follow MODEL.")
+    tagger = Tagger.load(model)
+    with status(f"Reading {given}"):
+        rows = DataFile(given, reading).read_for(tagger)
     tagger.choose_thresholds(rows, per_label=per_label, **_goal(target))
     found = tagger.judge(rows)
-    Y, given = found.Y, found.sets
-    hits = float(given.multiply(Y).sum())
+    Y, sets = found.Y, found.sets
+    hits = float(sets.multiply(Y).sum())
     figures = {
         "rows": len(rows),
-        "labels given": float(given.sum()) / len(rows),
-        "precision": hits / max(1.0, float(given.sum())),
+        "labels given": float(sets.sum()) / len(rows),
+        "precision": hits / max(1.0, float(sets.sum())),
         "recall": hits / max(1.0, float(Y.sum())),
         "promised": bool(tagger.learner_.promised_.all()),
     }

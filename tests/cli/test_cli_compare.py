@@ -105,7 +105,19 @@ def test_models_that_cannot_be_compared_are_refused(cli, model, files, tmp_path)
     assert f"{other}: expected the same labels as {model} has." in outcome.err
     outcome = cli("evaluate", "--data", test)
     assert outcome.err == (
-        "error: Missing argument 'MODEL...'. See 'manylabel evaluate --help'.\n"
+        "error: Missing argument 'MODEL... FILE'. See 'manylabel evaluate --help'.\n"
     )
     outcome = cli("evaluate", model, tmp_path / "nosuch", "--data", test)
     assert "no such model folder" in outcome.err
+
+
+def test_the_rows_to_judge_by_may_be_the_last_argument(cli, model, files, tmp_path):
+    test = files / "test.txt"
+    named = cli("evaluate", model, "--data", test, "-k", "1")
+    last = cli("evaluate", model, test, "-k", "1")
+    assert (last.status, last.out) == (0, named.out)
+    for given in ([model], [test], [model, model]):
+        outcome = cli("evaluate", *given)
+        assert (outcome.status, outcome.out) == (2, "")
+        found = " ".join(map(str, given))
+        assert f"rows to judge by, must follow MODEL. Got {found} only." in outcome.err

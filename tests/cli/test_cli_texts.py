@@ -183,7 +183,7 @@ def test_thresholds_make_sets(cli, folder, tmp_path, target):
     path = tmp_path / "cut"
     made = ("--model", path, "--learner", "one-vs-rest")
     assert cli("fit", folder / "train.jsonl", *made).status == 0
-    arguments = ("--data", folder / "test.jsonl", "--for", target)
+    arguments = (folder / "test.jsonl", "--for", target)
     for _ in range(2):  # chosen again, they replace the first
         done = cli("thresholds", path, *arguments)
         assert done.status == 0, done.err
@@ -203,6 +203,12 @@ def test_thresholds_of_features_keep_names(cli, files, tmp_path):
     assert done.status == 0, done.err
     assert json.loads(done.out)["rows"] == 100
     assert "label 1" in cli("predict", path, data).out
+
+
+def test_thresholds_need_rows_to_choose_by(cli, folder):
+    done = cli("thresholds", folder / "tagger")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "error: FILE, rows to choose by, must follow MODEL.\n"
 
 
 @pytest.mark.parametrize("target", ["precision=9", "f1=0.5", "recall=", "nosuch"])

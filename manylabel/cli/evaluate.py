@@ -21,6 +21,7 @@ from manylabel.cli.propensities import (
     count_law,
     describe_law,
     parse_law,
+    word_law,
 )
 from manylabel.exceptions import ArchiveError
 
@@ -108,12 +109,11 @@ def evaluate(
     models, data = _divide(models, data)
     _check_alone(models, html, annotate)
     depths, law, learnt = _depths(k), parse_law(propensity), _load(models, jobs)
-    rows, first = DataFile(data, reading), next(iter(learnt.values()))
-    names = _names(first, rows)
-    values = counted = None
+    first, rows = learnt[str(models[0])], DataFile(data, reading)
+    names, values, source = _names(first, rows), None, None
     if law is not None:
         training = DataFile(train, reading) if train else None
-        values, counted = count_law(law, first, names, rows, training)
+        values, source = count_law(law, first, names, rows, training)
     most = None if intervals or len(learnt) > 1 else CHEAP * (intervals is None)
     asked = {"k": depths, "propensity": values, "max_rows": most}
     found = {
@@ -126,7 +126,7 @@ def evaluate(
         "data": str(data),
         "rows": found[str(models[0])].evaluation.n_rows,
         "labels": len(first.label_names_),
-        "propensity": law and describe_law(law, propensity, counted),
+        "propensity": law and describe_law(law, propensity, source),
     }
     if len(found) > 1:
         _tell_all(found, about, seed, json)
@@ -244,11 +244,8 @@ def _title(about: dict[str, Any]) -> str:
 
 def _say_law(about: dict[str, Any]) -> None:
     if law := about["propensity"]:
-        say(
-            f"Propensities: a = {law['a']:g}, b = {law['b']:g}, labels counted in "
-            f"{law['counted_in']}. PSP and PSnDCG are normalised by the best "
-            "attainable."
-        )
+        normalised = "PSP and PSnDCG are normalised by the best attainable"
+        say(f"Propensities: {word_law(law)}. {normalised}.")
 
 
 def _keep(

@@ -1,6 +1,7 @@
 """The propensities that the command line asks for."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,6 +92,16 @@ def describe_law(law: Any, propensity: str, counted: str | None) -> dict[str, An
     if law.values is not None:
         return {"value": float(law.values), "counted_in": counted}
     return {"a": law.a, "b": law.b, "counted_in": counted}
+
+
+def word_law(described: Mapping[str, Any]) -> str:
+    """Return what :func:`describe_law` tells, for people."""
+    if "file" in described:
+        return f"those of {described['file']}"
+    if "value" in described:
+        return f"{described['value']:g} for all labels"
+    law, place = "a = {a:g}, b = {b:g}", "labels counted in {counted_in}"
+    return f"{law}, {place}".format_map(described)
 
 
 def count_law(

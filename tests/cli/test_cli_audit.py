@@ -97,6 +97,8 @@ def test_answers_become_propensities_that_other_verbs_take(
     )
     about = json.loads(judged.out)
     assert about["propensity"]["file"] == str(file)
+    told = cli("evaluate", model, items, "--propensity", file)
+    assert f"Propensities: those of {file}. PSP" in told.out.replace("\n", " ")
     assert cli("audit", items, "--propensity", file).status == 0
 
 
@@ -223,4 +225,7 @@ def test_a_law_or_a_number_may_be_told_to_a_learner(cli, items, tmp_path, law):
     assert done.status == 0, done.err
     judged = cli("evaluate", model, "--data", items, "--propensity", law, "--json")
     assert judged.status == 0, judged.err
+    told = cli("evaluate", model, items, "--propensity", law)
+    expected = "0.8 for all labels." if law == "0.8" else "a = 0.55, b = 1.5, labels"
+    assert f"Propensities: {expected}" in told.out
     assert cli("audit", items, "--propensity", law).status == 0

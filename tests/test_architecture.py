@@ -15,7 +15,7 @@ import manylabel
 
 ROOT = Path(manylabel.__file__).parent
 LAYERS = [  # lowest first; names on one line are siblings and do not import each other
-    {"_escapes"},
+    {"_escapes", "_plural"},
     {
         "_docstrings",
         "_kernels",

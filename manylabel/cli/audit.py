@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from manylabel._plural import counted
 from manylabel.cli import options
 from manylabel.cli.audit_tables import (
     figures_of,
@@ -111,7 +112,7 @@ def audit(
     from manylabel.auditing import audit as find
 
     told = tell_law(propensity, data)
-    with fitting(f"Judging {len(data):,} rows"):
+    with fitting(f"Judging {counted(len(data), 'row')}"):
         found = find(data, learner=judge, n_jobs=jobs, random_state=seed, **told)
     if sample is not None:
         _draw(found, sample, output, seed)
@@ -153,8 +154,8 @@ def _draw(found: "Audit", n_rows: int, output: Path | None, seed: int) -> None:
         return
     sheet.write(output)
     say(
-        f"{output}: {n_rows:,} rows. Put the names of all true labels of a row in "
-        "'complete', recorded ones that are wrong in 'wrong', and run --learn."
+        f"{output}: {counted(n_rows, 'row')}. Put the names of all true labels of a "
+        "row in 'complete', recorded ones that are wrong in 'wrong', and run --learn."
     )
 
 
@@ -179,7 +180,7 @@ def _learn(
         about = {"answers": str(path), "rows": len(answers.rows)}
         print_json(about | lesson_of(answers, propensity, judged))
     else:
-        show_lesson(answers, propensity, judged, n, f"{len(answers.rows):,} rows")
+        show_lesson(answers, propensity, judged, n, counted(len(answers.rows), "row"))
 
 
 def _judge(answers: "Answers", model: Path) -> "dict[str, Estimate]":

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from manylabel._plural import counted
 from manylabel.cli.console import percent, print_table, say
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def show_audit(found: "Audit", n: int, title: str) -> None:
     print_table(
         ["row", "gain", "probably missing, %", "probably wrong, %", "text"],
         rows,
-        title=f"{title}: about {missing:,.0f} labels are missing and {wrong:,.0f} of "
-        f"{found.data.Y.nnz:,} are wrong",
+        title=f"{title}: about {counted(missing, 'label')} missing, {wrong:,.0f} of "
+        f"{found.data.Y.nnz:,} wrong",
         numbers=["gain"],
     )
     figures = ["recorded", "propensity", "missing", "wrong"]

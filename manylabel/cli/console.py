@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from manylabel._escapes import escape_line, escape_lines
+from manylabel._plural import counted
 
 UNFOLDED = 10_000  # the width of a file, in which no table is folded
 STANDARD = Path("-")  # standard input or output in place of a file
@@ -158,7 +159,7 @@ def track(chunks: Iterable[T], what: str, *, quiet: bool = False) -> Iterator[T]
         for chunk in chunks:
             yield chunk
             n_rows += len(chunk)
-            show(f"{n_rows:,} rows")
+            show(counted(n_rows, "row"))
 
 
 @contextmanager

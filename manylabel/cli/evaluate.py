@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manylabel._plural import counted
 from manylabel.cli import options
 from manylabel.cli.console import note, print_json, say, status, track
 from manylabel.cli.figures import (
@@ -239,7 +240,7 @@ def _tell_all(
 
 
 def _title(about: dict[str, Any]) -> str:
-    return f"{about['rows']:,} rows of {about['data']}"
+    return f"{counted(about['rows'], 'row')} of {about['data']}"
 
 
 def _say_law(about: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manylabel._plural import counted
 from manylabel.cli import options
 from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.figures import card_figures
@@ -161,8 +162,8 @@ def fit(
     if tune is not None:
         tagger, figures["tuned"] = search(tagger, data, tune, set_, seed)
         note(f"note: chose {figures['tuned']}, for {tune}.")
-    what = f"Fitting {plan.name} to {len(data):,} rows, {data.n_labels:,} labels"
-    with fitting(what, plan.seconds):
+    size = f"{counted(len(data), 'row')}, {counted(data.n_labels, 'label')}"
+    with fitting(f"Fitting {plan.name} to {size}", plan.seconds):
         tagger = fit_on(on, tagger, data, model, work)
     tagger.annotate(source=str(file), date=date.today().isoformat())
     figures |= _sizes(tagger, data, language, time.perf_counter() - start)
@@ -177,7 +178,7 @@ def _read(file: DataFile) -> "Dataset":
     with status(f"Reading {file.given}"):
         data = file.read()
     if not data.n_labels:
-        raise file.fault(f"expected labels, found none in {len(data):,} rows.")
+        raise file.fault(f"expected labels, found none in {counted(len(data), 'row')}.")
     return data
 
 

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+from manylabel._plural import counted
 from manylabel.cli import options
 from manylabel.cli.console import STANDARD, output, print_json, say
 from manylabel.cli.help import Verb, Verbs
@@ -53,7 +54,7 @@ def export_log(address: Address, file: Lines = STANDARD, model: Model = None) ->
     with _opened(address) as found, output(file, as_file=True) as out:
         n = sum(out.write(f"{line}\n") > 0 for line in export_lines(found, model))
     if file != STANDARD:
-        say(f"{file}: {n:,} events.")
+        say(f"{file}: {counted(n, 'event')}.")
 
 
 @log.command("import", cls=Verb)
@@ -68,7 +69,7 @@ def import_log(address: Address, file: Lines = STANDARD) -> None:
 
     with _opened(address, is_new=True) as found, _input(file) as lines:
         n = import_lines(found, lines)
-    say(f"{n:,} events were imported.")
+    say(f"Imported {counted(n, 'event')}.")
 
 
 @log.command("verify", cls=Verb)
@@ -81,7 +82,8 @@ def verify_log(address: Address, json: options.Json = False) -> None:
 
     with _opened(address) as found:
         n = verify(found)
-    print_json({"events": n}) if json else say(f"{n:,} events, each as it was written.")
+    said = f"{counted(n, 'event')}, each as it was written."
+    print_json({"events": n}) if json else say(said)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from manylabel._plural import counted
 from manylabel.cli import options
 from manylabel.cli.console import print_json, say, track
 from manylabel.cli.inputs import DataFile
@@ -50,14 +51,10 @@ def shard(
         raise data.fault(f"expected {needed}, which {format} needs, found none.")
     watched = track(chain([first], chunks), "Writing shards")
     manifest = write_shards(watched, out, format=format)
-    figures = {
-        "shards": len(manifest.shards),
-        "rows": sum(each.rows for each in manifest.shards),
-        "labels": manifest.n_labels,
-        "format": format,
-    }
+    n_rows, n_shards = sum(each.rows for each in manifest.shards), len(manifest.shards)
     if json:
-        print_json(figures)
+        sizes = {"shards": n_shards, "rows": n_rows, "labels": manifest.n_labels}
+        print_json(sizes | {"format": format})
     else:
-        n_rows, n_shards = figures["rows"], figures["shards"]
-        say(f"{n_rows:,} rows in {n_shards:,} shards of {format}: {out}")
+        parts = f"{counted(n_rows, 'row')} in {counted(n_shards, 'shard')}"
+        say(f"{parts} of {format}: {out}")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from manylabel._plural import counted
 from manylabel.cli import options
 from manylabel.cli.console import print_json, say
 from manylabel.cli.convert import told_format
@@ -51,10 +52,8 @@ def split(
     data = DataFile(file, reading).read()
     found = stratified_split(data.Y, test_size=test_size, random_state=seed)
     for out, rows in ((train, found.train), (test, found.test)):
-        separator = (
-            reading.label_separator if told_format(out, None) in TABLES else None
-        )
-        write(data[rows], out, label_separator=separator)
+        mark = reading.label_separator if told_format(out, None) in TABLES else None
+        write(data[rows], out, label_separator=mark)
     figures = {
         "train": len(found.train),
         "test": len(found.test),
@@ -67,7 +66,8 @@ def split(
     if json:
         print_json({"file": str(file)} | figures)
         return
-    say(f"{train}: {len(found.train):,} rows; {test}: {len(found.test):,} rows.")
+    n_train, n_test = counted(len(found.train), "row"), counted(len(found.test), "row")
+    say(f"{train}: {n_train}; {test}: {n_test}.")
     say(f"Both have {found.n_both:,} of {found.n_possible:,} labels of several rows.")
     if found.n_rare:
         say(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manylabel._plural import counted
 from manylabel.cli import options
 from manylabel.cli.console import note, percent, print_json, print_table, status
 from manylabel.cli.inputs import DataFile
@@ -171,7 +172,7 @@ def _run(name: str, learner: Any, rows: Any, settings: Mapping[str, Any]) -> "Ru
 
 def _tell(show: Any, cost: str, now: "Progression") -> None:
     show(
-        f"{now.n_rows:,} rows, {now.n_rows / now.seconds:,.0f} rows/s, "
+        f"{counted(now.n_rows, 'row')}, {now.n_rows / now.seconds:,.0f} rows/s, "
         f"{cost} loss {percent(now.mean[cost])} %"
     )
 
@@ -201,7 +202,7 @@ def _show(runs: "Mapping[str, Run]", title: str) -> None:
             [name, *_cells(run), f"{run.rows_per_second:,.0f}"]
             for name, run in runs.items()
         ),
-        title=f"Losses on {first.n_rows:,} rows{orders} of {title}",
+        title=f"Losses on {counted(first.n_rows, 'row')}{orders} of {title}",
         numbers=[*first.costs, "rows/s"],
     )
 

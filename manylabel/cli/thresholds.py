@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from manylabel._plural import counted
 from manylabel.cli import options
 from manylabel.cli.console import percent, print_json, say, status
 from manylabel.cli.inputs import DataFile
@@ -77,7 +78,7 @@ def thresholds(
         print_json({"model": str(model), "target": target} | figures)
         return
     say(
-        f"Thresholds for {target} on {len(rows):,} rows: "
+        f"Thresholds for {target} on {counted(len(rows), 'row')}: "
         f"{figures['labels given']:.2f} labels a row, precision "
         f"{percent(figures['precision'])} %, recall {percent(figures['recall'])} %."
     )

@@ -14,6 +14,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from manylabel import data, learners, parallel
+from manylabel._plural import counted
 from manylabel.data import Dataset, LabelSpace
 from manylabel.exceptions import ManylabelError
 from manylabel.server.errors import NoData
@@ -172,7 +173,8 @@ def _register(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     kind = type(tagger.ranker_).__name__
-    about = f"{kind}, retrained on {tagger.n_rows_:,} rows, {n:,} feedbacks"
+    rows, feedbacks = counted(tagger.n_rows_, "row"), counted(n, "feedback")
+    about = f"{kind}, retrained on {rows}, {feedbacks}"
     body = {"version": version, "contains": upto, "about": about, "who": order.who}
     log.append([Draft(order.model, VERSION, body, f"version {version}")])
     return version

@@ -87,7 +87,8 @@ def choose(
         return Choice(tree, "LabelTree, because nothing as good is quicker.")
     tree.set_params(tilt="auto", cost="f1", calibrate="auto")
     if n_labels <= FEW_LABELS:
-        reason = f"a classifier for each of {n_labels:,} labels is good and soon learnt"
+        each = f"each of {n_labels:,} labels" if n_labels > 1 else "the label"
+        reason = f"a classifier for {each} is good and soon learnt"
         return Choice(tree.set_params(C=QUICK_C), f"LabelTree, because {reason}.")
     reason = f"{n_labels:,} labels are too many for a classifier each"
     tree.set_params(n_estimators=N_TREES)

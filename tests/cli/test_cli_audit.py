@@ -48,7 +48,7 @@ def answers(cli, corpus, items, tmp_path):
 def test_rows_and_labels_are_shown_worst_first(cli, items):
     done = cli("audit", items, "-n", "3")
     assert done.status == 0
-    assert "labels are missing and" in done.out
+    assert "labels missing, " in done.out
     assert "probably missing, %" in done.out
     assert "Labels of which most is amiss" in done.out
     assert "expected to correct" in done.out

@@ -21,8 +21,8 @@ def file(tmp_path):
 def test_a_log_is_exported_imported_and_verified(cli, file, tmp_path):
     lines, copy = tmp_path / "events.jsonl", tmp_path / "copy.db"
     assert cli("log", "export", file, lines).out == f"{lines}: 4 events.\n"
-    assert cli("log", "import", copy, lines).out == "4 events were imported.\n"
-    assert cli("log", "import", copy, lines).out == "0 events were imported.\n"
+    assert cli("log", "import", copy, lines).out == "Imported 4 events.\n"
+    assert cli("log", "import", copy, lines).out == "Imported 0 events.\n"
     outcome = cli("log", "verify", f"sqlite:///{copy}")
     assert outcome.out == "4 events, each as it was written.\n"
     assert json.loads(cli("log", "verify", copy, "--json").out) == {"events": 4}

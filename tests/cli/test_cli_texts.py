@@ -285,6 +285,7 @@ def test_few_rows_are_enough_even_a_single_one(cli, tmp_path):
     done = cli("fit", path, "--model", model)
     assert done.status == 0, done.err
     assert "1 row is too few" in done.err
+    assert "model on 1 row of" in cli("evaluate", model, path).out
     path.write_text("text,tags\nred wine,drink\nrye bread,food\n")
     assert cli("fit", path, "--model", model).status == 0
     for text, tag in (("wine", "drink"), ("bread", "food")):

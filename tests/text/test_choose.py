@@ -59,3 +59,10 @@ def test_a_quality_that_does_not_exist_is_refused():
         ml.choose(10, 10, 10, "good")
     with pytest.raises(ValueError, match=message):
         ml.Tagger(ml.Popularity(), quality="good").fit(["wine"], [["drink"]])
+
+
+def test_a_single_label_is_one():
+    reason = ml.choose(2000, 100, 1).reason
+    assert reason == (
+        "LabelTree, because a classifier for the label is good and soon learnt."
+    )

@@ -13,6 +13,8 @@
 Wrong arguments raise plain ``ValueError`` or ``TypeError``, as in scikit-learn.
 """
 
+import shlex
+import sys
 from pathlib import Path
 
 from manylabel._escapes import escape_line
@@ -58,10 +60,15 @@ class ArchiveError(ManylabelError, ValueError):
 
 
 class MissingExtra(ManylabelError, ImportError):
-    """An optional dependency is needed and not installed."""
+    """An optional dependency is needed and not installed.
+
+    The way to it names this Python: pip then finds the library there, wherever that
+    came from, and adds the extra. A ``pip`` of another environment finds nothing.
+    """
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-        super().__init__(f"{what} needs {package}: pip install 'manylabel[{extra}]'")
+        install = f"{shlex.quote(sys.executable)} -m pip install 'manylabel[{extra}]'"
+        super().__init__(f"{what} needs {package}: {install}")
 
 
 class SkippedLines(UserWarning):

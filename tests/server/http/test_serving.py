@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -309,5 +310,5 @@ def test_a_missing_extra_is_named(models):
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert told.returncode == 2
-    expected = "error: The service needs uvicorn: pip install 'manylabel[serve]'.\n"
-    assert told.stderr == expected
+    way = f"{shlex.quote(sys.executable)} -m pip install 'manylabel[serve]'"
+    assert told.stderr == f"error: The service needs uvicorn: {way}.\n"

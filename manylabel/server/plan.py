@@ -70,6 +70,13 @@ class Plan:
         """The file that is there as long as a worker answers that is not ready."""
         return None if self.counts is None else Path(self.counts, "early")
 
+    @property
+    def ready(self) -> Path | None:
+        """The file by which one of several workers tells that it is ready."""
+        return (
+            None if self.counts is None else Path(self.counts, f"{self.worker}.ready")
+        )
+
     def check(self) -> None:
         """Refuse to be reached by others as long as all may do all."""
         if not Path(self.models).is_dir():

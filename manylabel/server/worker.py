@@ -100,6 +100,8 @@ def serve(
     life.settle = collect_less
     if tell is not None:
         life.tell_ready = partial(tell, "Ready: models are loaded.")
+    elif plan.ready is not None:
+        life.tell_ready = plan.ready.touch
     config = _configure(plan, life)
     collect_less()
     sys.setswitchinterval(TURN)

@@ -56,6 +56,10 @@ class Worker:
         elif now >= self.begin_at:
             self._start(now)
 
+    def was_ready(self) -> bool:
+        """Return whether the process, or one before it, has loaded its models."""
+        return self.plan.ready is not None and self.plan.ready.exists()
+
     def ask_to_end(self) -> None:
         """Tell the process to end what it has begun, and then itself."""
         if self.process is not None and self.process.poll() is None:
@@ -145,9 +149,13 @@ def supervise(plan: Plan, listener: socket.socket, tell: Callable[[str], None]) 
             for number in range(plan.n_workers)
         ]
         try:
+            is_told = False
             while not stopping:
                 for worker in workers:
                     worker.tend()
+                if not is_told and all(worker.was_ready() for worker in workers):
+                    is_told = True
+                    tell(f"Ready: models are loaded by all {plan.n_workers} workers.")
                 time.sleep(LOOK)
             tell(f"Ending {plan.n_workers} workers.")
         finally:

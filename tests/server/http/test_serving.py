@@ -104,6 +104,15 @@ def test_workers_are_ready_together(serve):
 
 
 @pytest.mark.slow
+def test_workers_are_said_to_be_ready_once_when_all_are(serve):
+    served = serve("--workers", "2")
+    said = served.process.stderr.readline()
+    assert said == "Ready: models are loaded by all 2 workers.\n"
+    assert call(served, MENU)[0] == 200
+    assert served.end(signal.SIGINT)[1].startswith("Ending 2 workers.\nEnded; all")
+
+
+@pytest.mark.slow
 def test_workers_share_a_socket_a_log_and_their_counts(serve, models):
     served = serve("--workers", "2").wait()
     for i in range(20):

@@ -10,9 +10,11 @@ from manylabel.data.separators import split_labels
 from manylabel.data.source import decode
 
 IDS = ("id", "uid")
+TEXTS = ("text", "title")
 BODIES = ("content", "description", "body")
 LABELS = ("labels", "tags", "target_ind")
 NO, YES = ("", "0", "false", "no"), ("1", "true", "x", "yes")
+SKIP = "; skip_bad_lines leaves such rows out"
 FLAGS = dict.fromkeys(NO, False) | dict.fromkeys(YES, True)
 
 
@@ -25,7 +27,8 @@ class Layout:
     id : str or None
         The field of the identifier, if there is one.
     texts : tuple of str
-        The fields of the text, whose parts are joined by a newline.
+        The fields of the text, whose parts are joined by a newline. A record may lack
+        some, but not all.
     labels : str or None
         The field of the labels; None reads none.
     separator : str or None
@@ -110,12 +113,18 @@ class Layout:
             raise ValueError(
                 f"expected a string in {self.id!r}, found {identity!r:.40}."
             )
+        return str(identity), self._text(record), self._labels(record)
+
+    def _text(self, record: Mapping[str, Any]) -> str:
+        """Return the parts that are there, of which there must be one."""
         parts = [record.get(name) for name in self.texts]
         for name, part in zip(self.texts, parts, strict=True):
-            if not isinstance(part, str):
+            if not isinstance(part, str | None):
                 raise ValueError(f"expected a string in {name!r}, found {part!r:.40}.")
-        text = "\n".join(part for part in parts if part)
-        return str(identity), text, self._labels(record)
+        if all(part is None for part in parts):
+            names = " or ".join(map(repr, self.texts))
+            raise ValueError(f"expected a string in {names}, found None{SKIP}.")
+        return "\n".join(part for part in parts if part)
 
     def _labels(self, record: Mapping[str, Any]) -> list[Any]:
         if self.flags:
@@ -125,7 +134,10 @@ class Layout:
             labels = split_labels(labels, self.separator)
         if not isinstance(labels, list):
             hint = ", or label_separator" if isinstance(labels, str) else ""
-            raise ValueError(f"expected a list of labels{hint}, found {labels!r:.40}.")
+            way = SKIP if labels is None else ""
+            raise ValueError(
+                f"expected a list of labels{hint}, found {labels!r:.40}{way}."
+            )
         return labels
 
 

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from io import StringIO
 from itertools import islice, pairwise
@@ -11,6 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 from manylabel.data.arrow import parquet_batches
 from manylabel.data.dataset import Dataset
 from manylabel.data.layout import Layout, json_object
+from manylabel.data.nested import asked_columns, follow, merge_fields
 from manylabel.data.reader import ReadOptions
 from manylabel.data.records import N_AHEAD, RecordReader
 from manylabel.data.separators import join_labels
@@ -41,7 +43,15 @@ class LinesReader(RecordReader):
 
 
 class JsonlReader(RecordReader):
-    """Read one JSON object a line, in UTF-8; blank lines do not count."""
+    """Read one JSON object a line, in UTF-8; blank lines do not count.
+
+    Columns may be paths to fields of objects inside, as ``meta.tags.name``. What the
+    first record lacks the first thousand tell.
+    """
+
+    def __init__(self, source: Source, options: ReadOptions) -> None:
+        super().__init__(source, options)
+        self._asked = asked_columns(options)
 
     def items(self) -> Lines:
         """Yield the lines that are not blank."""
@@ -49,8 +59,26 @@ class JsonlReader(RecordReader):
         return ((number, line) for number, line in lines if line.strip())
 
     def record(self, item: bytes) -> Mapping[str, Any]:
-        """Return the object of a line."""
-        return json_object(item)
+        """Return the object of a line, and what paths lead to."""
+        record = json_object(item)
+        paths = [name for name in self._asked if "." in name and name not in record]
+        found = {path: follow(record, path) for path in paths}
+        return {**record, **{path: it for path, it in found.items() if it is not None}}
+
+    def ahead(self, columns: list[str]) -> Iterator[Mapping[str, Any]]:
+        """Yield the first good records."""
+        for _, line in islice(self.items(), N_AHEAD):
+            with suppress(ValueError):  # told when it is met again
+                yield self.record(line)
+
+    def lay_out(self, fields: Iterable[str]) -> Layout:
+        """Choose among the fields of the first record, and of others if it lacks any.
+
+        Only those of the record itself, not of objects inside, may be flags.
+        """
+        if self._layout is None and isinstance(fields, Mapping):
+            fields = merge_fields(fields, self.ahead([]), self._asked)
+        return super().lay_out(fields)
 
 
 class ParquetReader(RecordReader):

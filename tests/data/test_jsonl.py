@@ -73,6 +73,48 @@ def test_whole_and_chunks_follow_the_label_space(put, rows):
     assert {chunk.label_names for chunk in chunks} == {data.label_names}
 
 
+def test_paths_lead_to_fields_of_objects_inside(put):
+    row = {"fields": {"summary": "x", "more": "y"}, "meta": {"tags": [{"name": "a"}]}}
+    path = put(json.dumps(row))
+    asked = {"text_columns": ["fields.summary", "fields.more"]}
+    data = read(path, **asked, labels_column="meta.tags.name")
+    assert (data.texts, data.labels.decode(data.Y)) == (("x\ny",), [["a"]])
+    assert data.read_as["labels_column"] == "meta.tags.name"
+    named = {"a.b": "whole", "a": {"b": "part"}, "labels": "p;q"}
+    assert read(put(json.dumps(named)), text_columns="a.b").texts == ("whole",)
+    named = {"text": "x", "meta": {"tags": "p;q"}}
+    data = read(put(json.dumps(named)), labels_column="meta.tags")
+    assert data.label_names == ("p", "q")
+    with pytest.raises(
+        DataError, match=r"found \['fields.summary', 'fields.more', 'me"
+    ):
+        read(path)
+
+
+def test_a_record_may_lack_some_of_the_texts_but_not_all(put):
+    lines = [
+        '{"title": "one", "labels": ["a"]}',
+        '{"body": "two", "title": null, "labels": ["b"]}',
+        '{"title": "three", "body": "four", "labels": []}',
+    ]
+    expected = ("one", "two", "three\nfour")
+    for options in ({}, {"text_columns": ["title", "body"]}):
+        assert read(put("\n".join(lines)), **options).texts == expected
+    lines.append('{"labels": []}')
+    with pytest.raises(DataError, match="line 4: expected a string in 'title' or 'bo"):
+        read(put("\n".join(lines)))
+
+
+def test_what_the_first_record_lacks_later_ones_tell_but_nothing_else(put):
+    lines = ['{"title": "one", "tags": ["a"]}', '{"title": "two", "tags": ["b"], "%s"']
+    for name in ("text", "labels", "id"):
+        path = put("\n".join(lines) % name + ': "x"}')
+        assert read(path).texts == ("one", "two")
+    lines = ['{"text": "one"}', '{"text": "two", "labels": ["b"]}']
+    with pytest.raises(DataError, match=r"line 1: expected a list .* skip_bad_lines"):
+        read(put("\n".join(lines)))
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -92,6 +92,7 @@ class Labelled(NamedTuple):
         """Return the labels of a data set, or encode names, or raise."""
         if tags is None and isinstance(items, Dataset):
             return cls(items.labels, items.Y)
+        refuse_matrix(tags, "X" if are_features(items) else "texts")
         rows = check_names(tags)
         space = LabelSpace.from_labels(rows)
         return cls(space, space.encode(rows))
@@ -156,6 +157,16 @@ def check_names(tags: Any, argument: str = "tags") -> list[list[str]]:
     return [_check_row(names, row, argument) for row, names in enumerate(tags)]
 
 
+def refuse_matrix(tags: Any, items: str) -> None:
+    """Refuse a matrix of 0 and 1 in place of names, and say how it is fitted."""
+    if getattr(tags, "ndim", 1) > 1:
+        parts = "X, Y" if items == "X" else "None, Y, texts=texts"
+        raise TypeError(
+            "tags must be lists of names. Got a matrix: rows of 0 and 1 are fitted as "
+            f"Dataset({parts}), with label_names= if they have any."
+        )
+
+
 def check_count(n_tagged: int, n_rows: int, argument: str = "tags") -> None:
     """Raise ValueError unless each text has its tags."""
     if n_tagged != n_rows:
@@ -195,10 +206,7 @@ def _check_row(names: Any, row: int, argument: str) -> list[str]:
     found = list(names)
     for name in found:
         if not isinstance(name, str):
-            is_matrix = len(getattr(names, "shape", ())) == 1 and argument == "tags"
-            way = " Rows of 0 and 1 are fitted as Dataset(None, Y, texts=texts)."
             raise TypeError(
                 f"{argument} must be strings. Got {name!r:.40} at row {row}."
-                + way * is_matrix
             )
     return found

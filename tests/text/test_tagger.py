@@ -207,13 +207,18 @@ def test_refuses_streams_for_what_cannot_learn_them(tagger, message):
         ([["a", 3], [], [], [], []], "tags must be strings. Got 3 at row 0."),
         (
             np.ones((5, 2)),
-            "at row 0. Rows of 0 and 1 are fitted as Dataset(None, Y, te",
+            "Got a matrix: rows of 0 and 1 are fitted as Dataset(None, Y, texts=texts)",
         ),
     ],
 )
 def test_refuses_wrong_tags(tags, message):
     with pytest.raises((TypeError, ValueError), match=re.escape(message)):
         ml.Tagger().fit(TEXTS, tags)
+
+
+def test_a_matrix_of_labels_for_rows_is_refused_with_the_way_out():
+    with pytest.raises(TypeError, match=r"rows of 0 and 1 are fitted as Dataset\(X, Y"):
+        ml.Tagger().fit(np.eye(3), np.eye(3))
 
 
 @pytest.mark.parametrize("parameter", [{"learner": "CSDPP"}, {"vectorizer": 3}])

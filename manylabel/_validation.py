@@ -1,7 +1,8 @@
 """The border: everything a user passes is checked and converted here, once."""
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from math import ceil, isfinite
 from numbers import Integral, Real
 from typing import Any
@@ -25,6 +26,7 @@ WAYS_OUT = (
     "Tagger takes names as they are, and scikit-learn's "
     "MultiLabelBinarizer().fit_transform makes a matrix of lists"
 )
+NO_NUMBER = "could not convert string to float: "  # what NumPy says
 TEXTS = "Tagger takes them as they are, and TextVectorizer makes rows of them"
 
 
@@ -46,17 +48,20 @@ def features(estimator: Any, X: Any, *, reset: bool) -> CSR:
         check_indices(X, "X")
     if known:
         return check_finite(canonical(X, np.float32), "X")
+    if X is None:
+        raise ValueError("X must be a matrix of shape (n_rows, n_features). Got None.")
     if _holds_texts(X):
         raise ValueError(f"X must hold numbers. Got texts: {TEXTS}.")
-    checked = validate_data(
-        estimator,
-        X,
-        accept_sparse="csr",
-        dtype=np.float32,
-        ensure_all_finite=False,
-        ensure_min_samples=1 if reset else 0,
-        reset=reset,
-    )
+    with _numbers_only("X"):
+        checked = validate_data(
+            estimator,
+            X,
+            accept_sparse="csr",
+            dtype=np.float32,
+            ensure_all_finite=False,
+            ensure_min_samples=1 if reset else 0,
+            reset=reset,
+        )
     return check_finite(canonical(checked, np.float32), "X")
 
 
@@ -84,11 +89,7 @@ def labels(
     fits = is_ready(Y) and n_rows in (None, Y.shape[0]) and bool((Y.data == 1).all())
     if fits and n_labels in (None, Y.shape[1]):
         return Y
-    if _lists_labels(Y):
-        raise ValueError(
-            f"{name} must be a 0/1 matrix of rows and labels. "
-            f"Got lists of labels: {WAYS_OUT}."
-        )
+    refuse_lists(Y, name, "0/1 matrix")
     matrix = _matrix(Y, name, n_rows, n_labels)
     result = canonical(matrix, matrix.dtype)  # rounding first would hide a 1.00000001
     if not (result.data == 1).all():
@@ -96,6 +97,13 @@ def labels(
         result.eliminate_zeros()
         _check_binary(result.data, name, isinstance(Y, (list, tuple)))
     return result.astype(np.float32)
+
+
+def refuse_lists(M: Any, name: str, kind: str = "matrix") -> None:
+    """Refuse lists of labels where a matrix is needed, and say the ways out."""
+    if _lists_labels(M):
+        expected = f"{name} must be a {kind} of rows and labels"
+        raise ValueError(f"{expected}. Got lists of labels: {WAYS_OUT}.")
 
 
 def stored_zeros(Y: Any) -> CSR:
@@ -370,15 +378,16 @@ def _matrix(
     # Of such a matrix there is nothing more to check, which takes 0.3 ms.
     matrix = M if isinstance(M, sp.csr_array) and M.dtype.kind in "fiu" else None
     if matrix is None:
-        matrix = check_array(
-            M,
-            accept_sparse="csr",
-            dtype="numeric",
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-            ensure_min_features=0,
-            input_name=name,
-        )
+        with _numbers_only(name):
+            matrix = check_array(
+                M,
+                accept_sparse="csr",
+                dtype="numeric",
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+                ensure_min_features=0,
+                input_name=name,
+            )
     if n_rows is not None and matrix.shape[0] != n_rows:
         raise ValueError(f"{name} must have {n_rows} rows. Got {matrix.shape[0]}.")
     if n_columns is not None and matrix.shape[1] != n_columns:
@@ -391,6 +400,19 @@ def check_columns(columns: Array, width: int, name: str) -> None:
     """Refuse columns that a matrix of some width does not have."""
     if len(columns) and not 0 <= columns.min() <= columns.max() < width:
         raise ValueError(f"{name} must be under {width}.")
+
+
+@contextmanager
+def _numbers_only(name: str) -> Iterator[None]:
+    """Say which argument has texts in it, and who takes these."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith(NO_NUMBER):
+            raise
+        found = str(error).removeprefix(NO_NUMBER)
+        way = "Tagger takes a column of texts, not a frame, as it is"
+        raise ValueError(f"{name} must hold numbers. Got {found}: {way}.") from None
 
 
 def _holds_texts(X: Any) -> bool:

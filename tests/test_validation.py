@@ -92,6 +92,13 @@ def test_lists_of_labels_are_refused_with_the_ways_out(kind, labels):
         kind().fit([[0.0, 1.0], [1.0, 0.0]], labels)
 
 
+def test_lists_of_labels_are_no_scores():
+    tags = [["wine"], ["bread", "wine"]]
+    for truth, scores, name in ((tags, np.eye(2), "Y"), (np.eye(2), tags, "scores")):
+        with pytest.raises(ValueError, match=rf"^{name} must be a .* Got lists of lab"):
+            ml.evaluate(truth, scores)
+
+
 def test_numbers_of_labels_in_lists_of_one_length_are_refused_with_the_ways_out():
     with pytest.raises(ValueError, match=r"Got 3\. If these are lists .*Tagger"):
         ml.OneVsRest().fit([[0.0, 1.0], [1.0, 0.0]], [[3, 7], [1, 2]])
@@ -114,3 +121,24 @@ def test_plain_rows_are_known_by_their_width_alone():
 def test_texts_for_rows_of_numbers_are_refused_with_the_way_out():
     with pytest.raises(ValueError, match=r"X must hold numbers\. Got texts: Tagger"):
         ml.OneVsRest().fit(["red wine", "bread"], [[1, 0], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        (None, r"a matrix of shape \(n_rows, n_features\)\. Got None"),
+        (
+            np.array([["red wine"], ["bread"]], object),
+            r"numbers\. Got 'red wine': Tagge",
+        ),
+    ],
+)
+def test_what_is_no_matrix_of_numbers_is_refused_by_name(rows, found):
+    with pytest.raises(ValueError, match=rf"^X must .*{found}"):
+        ml.OneVsRest().fit(rows, [[1, 0], [0, 1]])
+
+
+def test_a_frame_of_texts_is_refused_with_the_way_out():
+    frame = np.array([["red wine"], ["bread"]], object)
+    with pytest.raises(ValueError, match=r"Got 'red wine': Tagger takes a column of t"):
+        ml.Tagger().fit(frame, [["drink"], ["food"]])

@@ -99,6 +99,7 @@ class Evaluation:
         Evaluation
             Itself.
         """
+        _validation.refuse_lists(scores, "scores")
         if scores is not None and predictions is None and _is_binary_dtype(scores):
             scores, predictions = None, scores
         # All terms are made before any metric changes: bad input leaves no trace.

@@ -1,6 +1,6 @@
 """Several learners as one, tilted to rare labels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -169,9 +169,9 @@ class Blend(CalibratedClassifier, ListedClassifier):
         with parallel.stage("validation", len(splits) / (len(splits) + refit)):
             kept = self._try(learners, X, Y, splits)
         with parallel.stage("training"):
-            self.estimators_ = [
-                clone(each).fit(X, Y) if refit else each for each in _staged(kept)
-            ]
+            self.estimators_ = _in_stages(
+                lambda each: clone(each).fit(X, Y) if refit else each, kept
+            )
         learnt = Y if refit else Y[splits[0].train]
         self.seen_ = np.bincount(learnt.indices, minlength=Y.shape[1]) > 0
 
@@ -213,7 +213,7 @@ class Blend(CalibratedClassifier, ListedClassifier):
         self, learners: list[Any], X: CSR, Y: CSR, splits: list[Split]
     ) -> Trial:
         """Fit learners, and take weights, curves and tilt of those that are kept."""
-        lists = [_list_held_out(each, X, Y, splits) for each in _staged(learners)]
+        lists = _in_stages(lambda each: _list_held_out(each, X, Y, splits), learners)
         truth, worth = (
             Y[np.concatenate([s.held for s in splits])],
             self.inverse_propensity_,
@@ -278,11 +278,17 @@ class Blend(CalibratedClassifier, ListedClassifier):
             _validation.choice(self.refit, "refit", [AUTO])
 
 
-def _staged(learners: list[Any]) -> Iterator[Any]:
-    """Yield learners, each as a stage of what is under way."""
+def _in_stages(act: Callable[[Any], Any], learners: list[Any]) -> list[Any]:
+    """Return what is made of learners, each as a stage of what is under way.
+
+    A generator would leave its stage open where an error ends it, and close it later,
+    in the midst of other work.
+    """
+    found = []
     for learner in learners:
         with parallel.stage(type(learner).__name__, 1 / len(learners)):
-            yield learner
+            found.append(act(learner))
+    return found
 
 
 def _list_held_out(learner: Any, X: CSR, Y: CSR, splits: list[Split]) -> CSR:

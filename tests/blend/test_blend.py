@@ -1,12 +1,22 @@
 """Blends: the score, and the choice of weights and tilt."""
 
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from manylabel import Blend, FastXML, OneVsRest, Popularity, evaluate, load, make_corpus
+from manylabel import (
+    Blend,
+    FastXML,
+    OneVsRest,
+    Popularity,
+    evaluate,
+    load,
+    make_corpus,
+    parallel,
+)
 
 
 @pytest.fixture(scope="module")
@@ -126,3 +136,22 @@ def test_members_that_know_other_labels_are_refused(model, corpus):
 def test_parameters_out_of_range_are_refused(parameters, message, corpus):
     with pytest.raises((ValueError, TypeError), match=message):
         Blend(**parameters).fit(corpus.X, corpus.Y)
+
+
+def test_a_fit_that_is_stopped_is_watched_no_more(corpus):
+    told = []
+
+    def stop(stage, done):
+        told.append(stage)
+        if "OneVsRest, training" in stage:
+            raise InterruptedError
+
+    def fit():
+        Blend([OneVsRest(), Popularity()]).fit(corpus.X[:50], corpus.Y[:50])
+
+    with suppress(InterruptedError), parallel.watched(stop):
+        fit()
+    assert "OneVsRest, training" in told[-1]
+    told.clear()
+    fit()
+    assert told == []

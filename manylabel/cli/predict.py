@@ -96,10 +96,7 @@ def predict(
     ask: dict[str, Any] = {"k": None if sets else k, "proba": proba}
     ask |= {"allow": _names(allow, "--allow"), "deny": _names(deny, "--deny")}
     if url is not None:
-        if format not in HEADERS or sets:
-            raise ValueError(
-                "--url must come without --sets and --format xc or parquet."
-            )
+        _check_remote(format, sets, reading)
         found = _ask(url, token_file, model, file, ask)
         first = list(islice(found, 1))  # refuse before anything is printed
         _write(out, format, HEADERS[format], chain(first, found))
@@ -119,6 +116,17 @@ def predict(
         write_table(out, format, header, answers)
     else:
         _write(out, format, header, answers, predictor.tagger.vocabulary)
+
+
+def _check_remote(format: str, sets: bool, reading: options.Reading) -> None:
+    """Refuse what a service is not asked for."""
+    if format not in HEADERS or sets:
+        raise ValueError("--url must come without --sets and --format xc or parquet.")
+    if reading.options() != options.Reading().options():
+        raise ValueError(
+            "--url must come without options of reading: lines are texts or JSON "
+            "objects with 'text', as 'manylabel convert FILE new.jsonl' writes."
+        )
 
 
 def _begin(

@@ -246,6 +246,9 @@ def test_the_command_line_asks_a_server(served, tmp_path):
     told = predict("--format", "xc", input="wine\n")
     assert told.returncode == 2
     assert "--url must come without --sets and --format xc" in told.stderr
+    told = predict("--text-column", "title", input='{"title": "wine"}\n')
+    assert told.returncode == 2
+    assert "--url must come without options of reading: lines are" in told.stderr
     told = predict(input='{"title": "wine"}\n')
     assert told.returncode == 2
     assert "standard-input, line 1: expected an object with text" in told.stderr

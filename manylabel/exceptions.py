@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 from manylabel._escapes import escape_line
+from manylabel._plural import counted
 
 
 class ManylabelError(Exception):
@@ -85,7 +86,8 @@ class SkippedLines(UserWarning):
     """
 
     def __init__(self, path: Path, count: int, errors: list[DataError]) -> None:
-        message = f"{path}: skipped {count} bad lines, the first: {errors[0]}"
+        lines = counted(count, "bad line")
+        message = f"{path}: skipped {lines}, the first: {errors[0]}"
         super().__init__(escape_line(message))
         self.path, self.count, self.errors = path, count, errors
 

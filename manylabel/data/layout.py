@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from manylabel.data.reader import ReadOptions
+from manylabel.data.reader import SKIP, ReadOptions
 from manylabel.data.separators import split_labels
 from manylabel.data.source import decode
 
@@ -14,7 +14,6 @@ TEXTS = ("text", "title")
 BODIES = ("content", "description", "body")
 LABELS = ("labels", "tags", "target_ind")
 NO, YES = ("", "0", "false", "no"), ("1", "true", "x", "yes")
-SKIP = "; skip_bad_lines leaves such rows out"
 FLAGS = dict.fromkeys(NO, False) | dict.fromkeys(YES, True)
 
 

@@ -24,6 +24,7 @@ ALWAYS = frozenset(
     {"format", "encoding", "skip_bad_lines", "max_line_bytes"}
 )  # taken by all formats
 N_SHOWN = 5  # bad lines in a warning
+SKIP = "; skip_bad_lines leaves such rows out"  # in a reason, as a way out
 
 
 class ReadOptions(TypedDict, total=False):
@@ -121,13 +122,12 @@ class BadLines:
 
     def add(self, reason: str, line: int) -> None:
         """Raise, or count the line and return."""
-        error = DataError(self.path, reason, line)
         if not self.skip:
-            raise error from None
+            raise DataError(self.path, reason, line) from None
         self.count += 1
         self.last = line
         if self.count <= N_SHOWN:
-            self.first.append(error)
+            self.first.append(DataError(self.path, reason.replace(SKIP, ""), line))
 
 
 def check_options(options: ReadOptions, format: str, taken: Set[str]) -> None:

@@ -218,7 +218,7 @@ def test_mulan_can_be_forced_on_a_file_of_meka(mulan):
 
 
 def test_bad_lines_can_be_skipped(mulan):
-    with pytest.warns(SkippedLines, match="skipped 1 bad lines"):
+    with pytest.warns(SkippedLines, match="skipped 1 bad line,"):
         data = read(mulan(DENSE.replace("0.5,1", "x,1")), skip_bad_lines=True)
     assert len(data) == 2
 

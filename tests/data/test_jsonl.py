@@ -139,7 +139,7 @@ def test_bad_lines_are_refused_or_skipped(put, line, reason):
     path = put('{"text": "x", "labels": ["a"]}\n' + line + "\n")
     with pytest.raises(DataError, match=reason):
         read(path)
-    with pytest.warns(SkippedLines, match="skipped 1 bad lines"):
+    with pytest.warns(SkippedLines, match="skipped 1 bad line,"):
         assert len(read(path, skip_bad_lines=True)) == 1
 
 

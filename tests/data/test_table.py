@@ -164,7 +164,7 @@ def test_bad_records_are_refused_by_their_first_line_or_skipped(put, line, reaso
     path = put('text,labels\n"öne\ntwo",x\n'.encode() + line + b"\n", "a.csv")
     with pytest.raises(DataError, match=reason):
         read(path)
-    with pytest.warns(SkippedLines, match="skipped 1 bad lines"):
+    with pytest.warns(SkippedLines, match="skipped 1 bad line,"):
         assert read(path, skip_bad_lines=True).texts == ("öne\ntwo",)
 
 

@@ -69,8 +69,9 @@ def feature_matrix(X: Any, *, n_rows: int | None = None, name: str = "X") -> CSR
     """Return ``X``, of no estimator, as a canonical float32 CSR array."""
     if is_ready(X) and n_rows in (None, X.shape[0]):
         return X
-    matrix = _matrix(X, name, n_rows, columns="n_features")
-    return check_finite(canonical(matrix, np.float32), name)
+    with _numbers_only(name):
+        matrix = _matrix(X, name, n_rows, columns="n_features")
+        return check_finite(canonical(matrix, np.float32), name)
 
 
 def labels(
@@ -378,16 +379,15 @@ def _matrix(
     # Of such a matrix there is nothing more to check, which takes 0.3 ms.
     matrix = M if isinstance(M, sp.csr_array) and M.dtype.kind in "fiu" else None
     if matrix is None:
-        with _numbers_only(name):
-            matrix = check_array(
-                M,
-                accept_sparse="csr",
-                dtype="numeric",
-                ensure_all_finite=False,
-                ensure_min_samples=0,
-                ensure_min_features=0,
-                input_name=name,
-            )
+        matrix = check_array(
+            M,
+            accept_sparse="csr",
+            dtype="numeric",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name=name,
+        )
     if n_rows is not None and matrix.shape[0] != n_rows:
         raise ValueError(f"{name} must have {n_rows} rows. Got {matrix.shape[0]}.")
     if n_columns is not None and matrix.shape[1] != n_columns:

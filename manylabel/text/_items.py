@@ -24,7 +24,7 @@ def are_features(items: Any) -> bool:
         return items.X is not None
     if isinstance(items, list | tuple):
         return bool(items) and not isinstance(items[0], str) and np.ndim(items[0]) == 1
-    return bool(getattr(items, "ndim", 1) > 1)
+    return _is_matrix(items)
 
 
 class Named(NamedTuple):
@@ -159,7 +159,7 @@ def check_names(tags: Any, argument: str = "tags") -> list[list[str]]:
 
 def refuse_matrix(tags: Any, items: str) -> None:
     """Refuse a matrix of 0 and 1 in place of names, and say how it is fitted."""
-    if getattr(tags, "ndim", 1) > 1:
+    if _is_matrix(tags):
         parts = "X, Y" if items == "X" else "None, Y, texts=texts"
         raise TypeError(
             "tags must be lists of names. Got a matrix: rows of 0 and 1 are fitted as "
@@ -193,6 +193,11 @@ def widen(
                 )
     new = set(() if known else given).union(*rows).difference(known)
     return LabelSpace([*known, *sorted(new)])
+
+
+def _is_matrix(items: Any) -> bool:
+    """Tell two dimensions by the shape: frames of Polars have no ``ndim``."""
+    return len(getattr(items, "shape", ())) > 1
 
 
 def _check_row(names: Any, row: int, argument: str) -> list[str]:

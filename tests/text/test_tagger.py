@@ -216,6 +216,22 @@ def test_refuses_wrong_tags(tags, message):
         ml.Tagger().fit(TEXTS, tags)
 
 
+class Frame:
+    """Rows of numbers as Polars has them: with a shape, without ``ndim``."""
+
+    shape = (3, 3)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.eye(3, dtype=dtype)
+
+
+def test_frames_without_ndim_are_rows_of_features():
+    tagger = ml.Tagger().fit(Frame(), [["a"], ["b"], ["a"]])
+    assert tagger.predict(Frame()) == tagger.predict(np.eye(3))
+    with pytest.raises(TypeError, match="Got a matrix: rows of 0 and 1 are fitted as"):
+        ml.Tagger().fit(TEXTS[:3], Frame())
+
+
 def test_a_matrix_of_labels_for_rows_is_refused_with_the_way_out():
     with pytest.raises(TypeError, match=r"rows of 0 and 1 are fitted as Dataset\(X, Y"):
         ml.Tagger().fit(np.eye(3), np.eye(3))

@@ -16,7 +16,10 @@ Choose = Callable[[Sequence[str]], Sequence[str]]
 
 
 def iter_batches(
-    path: str | Path, choose: Choose, n_rows: int = BATCH
+    path: str | Path,
+    choose: Choose,
+    n_rows: int = BATCH,
+    groups: Sequence[int] | None = None,
 ) -> Iterator[Any]:
     """Yield the rows of a file, or of all files of a folder by name, as batches.
 
@@ -28,6 +31,8 @@ def iter_batches(
         Returns the columns to read, of those that there are.
     n_rows : int, default=10_000
         The most rows of a batch.
+    groups : sequence of int or None, default=None
+        Row groups of Parquet files to read; None is all. Other files have none.
 
     Yields
     ------
@@ -36,8 +41,15 @@ def iter_batches(
     """
     for file in files_of(path):
         source = Source(file)
-        is_parquet = source.head.startswith(b"PAR1")
-        yield from (parquet_batches if is_parquet else _json)(source, choose, n_rows)
+        if is_parquet(source):
+            yield from parquet_batches(source, choose, n_rows, groups)
+        else:
+            yield from _json(source, choose, n_rows)
+
+
+def is_parquet(source: Source) -> bool:
+    """Tell whether a file begins as Parquet does."""
+    return source.head.startswith(b"PAR1")
 
 
 def files_of(path: str | Path) -> list[Path]:
@@ -50,8 +62,10 @@ def files_of(path: str | Path) -> list[Path]:
     return files
 
 
-def parquet_batches(source: Source, choose: Choose, n_rows: int) -> Iterator[Any]:
-    """Yield the batches of a Parquet file."""
+def parquet_batches(
+    source: Source, choose: Choose, n_rows: int, groups: Sequence[int] | None = None
+) -> Iterator[Any]:
+    """Yield the batches of a Parquet file, or of some of its row groups."""
     with open_parquet(source) as file:
         try:
             columns = list(choose(file.schema_arrow.names))
@@ -59,7 +73,7 @@ def parquet_batches(source: Source, choose: Choose, n_rows: int) -> Iterator[Any
             raise DataError(source.path, str(error)) from None
         if not file.metadata.num_rows:
             yield from file.read(columns).to_batches() or [_empty(file, columns)]
-        yield from file.iter_batches(n_rows, columns=columns)
+        yield from file.iter_batches(n_rows, row_groups=groups, columns=columns)
 
 
 @contextmanager

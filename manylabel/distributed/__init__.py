@@ -11,6 +11,7 @@ from manylabel.distributed.fitting import fit
 from manylabel.distributed.frames import predict
 from manylabel.distributed.merging import merge
 from manylabel.distributed.part import fit_part
+from manylabel.distributed.paths import predict_paths
 from manylabel.distributed.plan import Part, plan
 from manylabel.distributed.prediction import BatchPredictor, predict_batches
 from manylabel.distributed.shards import (
@@ -31,6 +32,7 @@ __all__ = [
     "plan",
     "predict",
     "predict_batches",
+    "predict_paths",
     "read_manifest",
     "read_shards",
     "write_shards",

@@ -11,7 +11,9 @@ from manylabel.distributed.prediction import BatchPredictor
 from manylabel.exceptions import DataError
 
 
-def predict_files(predictor: BatchPredictor, path: str | Path) -> Iterator[Any]:
+def predict_files(
+    predictor: BatchPredictor, path: str | Path, groups: Sequence[int] | None = None
+) -> Iterator[Any]:
     """Yield the answers for the rows of a file, or of the files of a folder, by name.
 
     Parameters
@@ -20,6 +22,8 @@ def predict_files(predictor: BatchPredictor, path: str | Path) -> Iterator[Any]:
         What :func:`predict_batches` returned.
     path : str or Path
         Parquet or JSON lines, or a folder of such files.
+    groups : sequence of int or None, default=None
+        Row groups of Parquet files to read; None is all.
 
     Yields
     ------
@@ -33,7 +37,7 @@ def predict_files(predictor: BatchPredictor, path: str | Path) -> Iterator[Any]:
 
     for file in files_of(path):
         n_rows = 0
-        for batch in iter_batches(file, choose):
+        for batch in iter_batches(file, choose, groups=groups):
             try:
                 yield predictor.predict(batch)
             except (TypeError, ValueError) as error:
@@ -47,7 +51,9 @@ def write_answers(answers: Iterable[Any], out: str | Path) -> None:
     from pyarrow import parquet
 
     batches = iter(answers)
-    first = next(batches)
+    first = next(batches, None)
+    if first is None:
+        raise ValueError("answers must be for some rows. Got none.")
     with replacing(out) as file, parquet.ParquetWriter(file, first.schema) as writer:
         for batch in chain([first], batches):
             writer.write_batch(batch)

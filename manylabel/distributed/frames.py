@@ -44,7 +44,9 @@ def predict(frame: Any, model: str | Path, **options: Any) -> Any:
     engine = type(frame).__module__.partition(".")[0]
     if engine not in ENGINES:
         known = "dask, ray or pyspark"
-        raise TypeError(f"frame must be of {known}. Got a {type(frame).__name__}.")
+        way = " Files go to predict_paths." * isinstance(frame, str | Path)
+        kind = type(frame).__name__
+        raise TypeError(f"frame must be of {known}. Got a {kind}.{way}")
     return ENGINES[engine](frame, predict_batches(model, **options))
 
 

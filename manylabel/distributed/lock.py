@@ -12,7 +12,7 @@ try:
 except ImportError:  # Windows: there, one driver at a time is up to the user
     fcntl = None  # type: ignore[assignment]
 
-FILE = "driver.lock"
+FILE = "_driver.lock"  # readers of folders of Parquet files pass over it
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def locked(folder: Path) -> Iterator[None]:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                reason = "another process is fitting into this folder: wait for it."
+                reason = "another process is writing to this folder: wait for it."
                 raise ArchiveError(folder, reason) from None
         yield
     finally:

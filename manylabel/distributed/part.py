@@ -1,7 +1,6 @@
 """A part of a fit, on whichever machine."""
 
 import os
-import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -21,6 +20,7 @@ from manylabel.distributed.plan import (
     Part,
     read_plan,
 )
+from manylabel.distributed.sealed import find_plan
 from manylabel.distributed.versions import check_versions
 from manylabel.division import Division
 from manylabel.exceptions import ArchiveError
@@ -66,7 +66,7 @@ def fit_part(
     """
     folder, part = Path(path), Part.of(part)
     check_versions(part.versions)
-    plan = _plan_of(folder, part)
+    plan = find_plan(folder / FILE, part.plan, part.number)
     place = folder / PARTS / f"{part.number:06}" if out is None else Path(out)
     with suppress(ArchiveError):  # not there, or damaged: it is learnt anew
         if Part.of(read_part(place)[0]) == part:
@@ -122,17 +122,3 @@ def _grow_apart(folder: Path, plan: dict[str, Any], part: Part) -> dict[str, Any
     learnt = division.fit(part.stage, range(part.start, part.stop))
     division.join({part.stage: [learnt]})
     return dict(learner.get_state())
-
-
-def _plan_of(folder: Path, part: Part) -> dict[str, Any]:
-    """Return the plan of a part, which must be the one in the folder."""
-    if not (folder / FILE).exists():
-        reason = (
-            f"there is no plan here, seen from {socket.gethostname()}: the folder must "
-            "be one that all machines see."
-        )
-        raise ArchiveError(folder, reason)
-    plan = read_plan(folder)
-    if plan["checksum"] != part.plan:
-        raise ArchiveError(folder, f"part {part.number} is of another plan.")
-    return plan

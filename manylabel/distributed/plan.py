@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -15,10 +14,10 @@ from manylabel import persistence
 from manylabel._typing import CSR, Floats
 from manylabel.baselines import Popularity
 from manylabel.data import Dataset, read
-from manylabel.data.writing import replacing
 from manylabel.distributed import shards
 from manylabel.distributed.folders import ROWS, read_folder, write_folder
 from manylabel.distributed.lock import locked
+from manylabel.distributed.sealed import read_sealed, write_sealed
 from manylabel.distributed.versions import versions
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence.state import describe
@@ -132,23 +131,14 @@ def make_plan(
     else:
         ranges = _divided(estimator, data, n_parts or 1, folder)
         source = read_folder(folder / ROWS, ROWS).checksum
-    facts: dict[str, Any] = {"source": source}
+    facts: dict[str, Any] = {"versions": versions(), "source": source}
     facts |= {"key": key.hexdigest(), "rows": rows, "n_parts": n_parts or 1}
-    return _write(folder, facts, ranges)
+    return parts_of(write_sealed(folder / FILE, facts | {"ranges": ranges}))
 
 
 def read_plan(folder: Path) -> dict[str, Any]:
     """Return a plan, checked, or say what is wrong with it."""
-    return _parsed(folder / FILE, (folder / FILE).stat().st_mtime_ns)
-
-
-@cache
-def _parsed(path: Path, _: int) -> dict[str, Any]:
-    found = json.loads(path.read_bytes())
-    core = {name: v for name, v in found.items() if name != "checksum"}
-    if found.get("checksum") != _digest(core):
-        raise ArchiveError(path, "the checksum is wrong, so the plan is damaged.")
-    return dict(found)
+    return read_sealed(folder / FILE)
 
 
 def parts_of(found: Mapping[str, Any]) -> list[Part]:
@@ -187,7 +177,7 @@ def _divided(
     return [
         (stage, start, stop, [])
         for stage, costs in division.stages.items()
-        for start, stop in _cut(
+        for start, stop in cut_evenly(
             costs, max(1, round(n_parts * costs.sum() / (total or 1)))
         )
     ]
@@ -215,7 +205,7 @@ def _read(path: Path) -> Dataset:
     return shards.read_shards(path) if path.is_dir() else read(path)
 
 
-def _cut(costs: Floats, n_parts: int) -> Iterator[tuple[int, int]]:
+def cut_evenly(costs: Floats, n_parts: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of about the same cost, at most so many; at least one."""
     done = np.cumsum(costs)
     aims = done[-1:] * np.arange(1, n_parts) / n_parts * (1 - ROUNDING)
@@ -230,25 +220,12 @@ def _shard_ranges(
 
     With more parts than shards, those are taken in turn; with fewer, several at once.
     """
-    ranges = list(_cut(np.ones(n_trees), n_parts))
+    ranges = list(cut_evenly(np.ones(n_trees), n_parts))
     step = max(1, n_shards // len(ranges))
     return [
         ("trees", *each, [(n * step + i) % n_shards for i in range(step)])
         for n, each in enumerate(ranges)
     ]
-
-
-def _write(folder: Path, facts: dict[str, Any], ranges: list[Any]) -> list[Part]:
-    core = {"versions": versions(), **facts, "ranges": ranges}
-    core = json.loads(json.dumps(core))
-    found = core | {"checksum": _digest(core)}
-    with replacing(folder / FILE) as file:
-        file.write(json.dumps(found, indent=1).encode())
-    return parts_of(found)
-
-
-def _digest(core: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(core, sort_keys=True).encode()).hexdigest()
 
 
 def _estimator_bytes(estimator: Any) -> Iterator[str | bytes]:

@@ -129,7 +129,7 @@ def test_two_drivers_do_not_write_one_folder(data, tmp_path):
             lambda: plan(ml.OneVsRest(), data, 1, tmp_path),
             lambda: fit(ml.OneVsRest(), data, out=tmp_path),
         ):
-            with pytest.raises(ArchiveError, match="another process is fitting into"):
+            with pytest.raises(ArchiveError, match="another process is writing to"):
                 write()
     fit(ml.OneVsRest(), data, out=tmp_path)
 

@@ -1,0 +1,229 @@
+"""Predictions by path and range: the answers of the command line, file by file."""
+
+import json
+
+import pytest
+
+import manylabel as ml
+from manylabel.cli.main import run
+from manylabel.distributed import paths, predict, predict_paths
+from manylabel.distributed.lock import locked
+from manylabel.exceptions import ArchiveError, DataError
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+WORDS = ["wine", "bread", "cheese", "red", "old", "white", "rye", "apple"]
+PAIRS = [(a, b) for a in WORDS for b in WORDS]
+TEXTS = [f"{a} and {b}" for a, b in PAIRS]
+TAGS = [sorted({a, b}) for a, b in PAIRS]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "model"
+    ml.Tagger(ml.OneVsRest()).fit(TEXTS, TAGS).save(path)
+    return path
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """Return a folder of Parquet files, one of which has several row groups."""
+    (tmp_path / "rows").mkdir()
+    ids = list(range(len(TEXTS)))
+    for name, part, size in (("b", slice(30), 7), ("c", slice(30, None), 100)):
+        table = pa.table({"id": ids[part], "text": TEXTS[part], "price": ids[part]})
+        parquet.write_table(table, tmp_path / f"rows/{name}.parquet", size)
+    return tmp_path / "rows"
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+def by_command_line(model, path, place):
+    with pytest.raises(SystemExit) as end:
+        run(["predict", str(model), str(path), "-k", "2", "-o", str(place)])
+    assert end.value.code == 0
+    return parquet.read_table(place)
+
+
+def times(places):
+    return [place.stat().st_mtime_ns for place in places]
+
+
+@pytest.mark.parametrize("given", ["", "b.parquet", "c.parquet"])
+@pytest.mark.parametrize("n_rows", [1, 10, 100_000])
+def test_answers_are_those_of_the_command_line(model, rows, out, given, n_rows):
+    expected = by_command_line(model, rows / given, rows.with_name("local.parquet"))
+    places = predict_paths(rows / given, model, out=out, n_rows=n_rows, k=2)
+    assert pa.concat_tables(map(parquet.read_table, places)).equals(expected)
+    assert parquet.read_table(out).equals(expected)
+
+
+def test_a_large_file_is_divided_between_its_row_groups(model, rows, out):
+    places = predict_paths(rows / "b.parquet", model, out=out, n_rows=10)
+    assert [parquet.read_table(place).num_rows for place in places] == [14, 7, 9]
+
+
+def test_json_lines_are_answered_too_and_empty_files_have_none(model, rows, out):
+    records = [{"id": n, "text": text} for n, text in enumerate(TEXTS)]
+    (rows / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
+    (rows / "empty.jsonl").write_text("\n")
+    expected = by_command_line(model, rows, rows.with_name("local.parquet"))
+    assert len(predict_paths(rows, model, out=out, k=2)) == 3
+    assert parquet.read_table(out).equals(expected)
+
+
+def test_options_are_those_of_batches(model, rows, out):
+    asked = {"keep": ["price"], "deny": ["wine"], "k": 1}
+    (place,) = predict_paths(rows / "c.parquet", model, out=out, **asked)
+    found = parquet.read_table(place)
+    assert found.column_names == ["price", "labels", "scores"]
+    assert ["wine"] not in found["labels"].to_pylist()
+
+
+def test_a_run_that_broke_goes_on(model, rows, out, monkeypatch):
+    predict_piece = paths.predict_piece
+
+    def stopping(place, task, number):
+        if number == 2:
+            raise RuntimeError("the power is gone")
+        return predict_piece(place, task, number)
+
+    monkeypatch.setattr(paths, "predict_piece", stopping)
+    with pytest.raises(RuntimeError, match="the power is gone"):
+        predict_paths(rows, model, out=out, n_rows=10)
+    monkeypatch.undo()
+    done = sorted(out.glob("*.parquet"))
+    before = times(done)
+    (out / ".000002.parquet.1234").write_bytes(b"half of an ans")
+    places = predict_paths(rows, model, out=out, n_rows=10)
+    assert (len(done), len(places)) == (2, 4)
+    assert times(done) == before
+    assert {path.name for path in out.glob(".*")} == set()
+    assert sum(parquet.read_table(place).num_rows for place in places) == len(TEXTS)
+
+
+def test_a_damaged_answer_is_made_again(model, rows, out):
+    places = predict_paths(rows, model, out=out)
+    expected, before = parquet.read_table(out), times(places)
+    places[0].write_bytes(places[0].read_bytes()[:-9])
+    predict_paths(rows, model, out=out)
+    assert parquet.read_table(out).equals(expected)
+    assert times(places)[1:] == before[1:]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"k": 3}, r"its answers are of k=5, not 3: name another folder\."),
+        ({"keep": ["price"]}, r"of keep=None, not \['price'\]: name"),
+        ({"columns": "text"}, r"of columns=None, not \['text'\]: name"),
+        ({"proba": True}, "of proba=False, not True: name"),
+        ({"deny": ["wine"]}, "of other labels to deny: name"),
+        ({"n_rows": 9}, "of n_rows=100000, not 9: name"),
+    ],
+)
+def test_another_question_is_not_answered_in_the_folder(
+    model, rows, out, asked, message
+):
+    predict_paths(rows, model, out=out)
+    with pytest.raises(ArchiveError, match=message):
+        predict_paths(rows, model, out=out, **asked)
+
+
+def test_another_model_does_not_go_on(model, rows, out, tmp_path):
+    predict_paths(rows, model, out=out)
+    ml.Tagger.load(model).save(tmp_path / "same")
+    predict_paths(rows, tmp_path / "same", out=out)
+    ml.Tagger(ml.OneVsRest(C=2.0)).fit(TEXTS, TAGS).save(tmp_path / "other")
+    with pytest.raises(ArchiveError, match="its answers are of another model: name"):
+        predict_paths(rows, tmp_path / "other", out=out)
+
+
+def test_other_files_are_not_answered_in_the_folder(model, rows, out):
+    predict_paths(rows, model, out=out)
+    parquet.write_table(pa.table({"id": [0], "text": ["rye"]}), rows / "b.parquet")
+    for given in (rows, rows / "c.parquet"):
+        with pytest.raises(ArchiveError, match="its answers are of other files, or fi"):
+            predict_paths(given, model, out=out)
+
+
+def test_two_drivers_do_not_answer_in_one_folder(model, rows, out):
+    with locked(out):
+        with pytest.raises(ArchiveError, match="another process is writing to this fo"):
+            predict_paths(rows, model, out=out)
+
+
+def test_a_folder_of_other_files_is_left_alone(model, rows):
+    with pytest.raises(ArchiveError, match=r"for answers alone, found [bc]\."):
+        predict_paths(rows, model, out=rows)
+
+
+def test_a_damaged_plan_is_told(model, rows, out):
+    predict_paths(rows, model, out=out)
+    plan = out / "_answers.json"
+    plan.write_text(plan.read_text().replace("b.parquet", "d.parquet"))
+    with pytest.raises(ArchiveError, match="so the plan is damaged"):
+        predict_paths(rows, model, out=out)
+
+
+def test_a_missing_or_damaged_file_is_named(model, rows, out):
+    with pytest.raises(FileNotFoundError, match=r"d\.parquet"):
+        predict_paths([rows / "b.parquet", rows / "d.parquet"], model, out=out)
+    (rows / "b.parquet").write_bytes((rows / "b.parquet").read_bytes()[:-9])
+    with pytest.raises(DataError, match=r"b\.parquet: expected a whole Parquet file"):
+        predict_paths(rows, model, out=out)
+
+
+@pytest.fixture
+def task(model, rows, out, monkeypatch):
+    """Return what a worker is sent, of a plan of which nothing is answered."""
+    sent = []
+    monkeypatch.setattr(paths, "predict_piece", lambda *task: sent.append(task))
+    predict_paths(rows, model, out=out)
+    monkeypatch.undo()
+    return sent[0]
+
+
+def test_a_task_is_small_and_knows_no_rows(task):
+    assert len(json.dumps(task)) < 500
+
+
+def test_a_worker_names_a_file_that_changed_or_went(task, rows):
+    parquet.write_table(pa.table({"id": [0], "text": ["rye"]}), rows / "b.parquet")
+    with pytest.raises(DataError, match=r"b\.parquet: expected .* as the driver saw"):
+        paths.predict_piece(*task)
+    (rows / "b.parquet").unlink()
+    with pytest.raises(FileNotFoundError, match=r"b\.parquet"):
+        paths.predict_piece(*task)
+
+
+def test_a_worker_says_what_it_does_not_see(task, out, tmp_path):
+    with pytest.raises(ArchiveError, match="must be one that all machines see"):
+        paths.predict_piece(str(tmp_path / "elsewhere"), *task[1:])
+    with pytest.raises(ArchiveError, match="part 0 is of another plan"):
+        paths.predict_piece(str(out), task[1] | {"plan": "0"}, 0)
+
+
+def test_other_versions_are_refused(task):
+    old = task[1]["versions"] | {"numpy": "0.0.1"}
+    with pytest.raises(RuntimeError, match=r"numpy must be .* Got 0\.0\.1 and, on"):
+        paths.predict_piece(task[0], task[1] | {"versions": old}, 0)
+
+
+def test_what_cannot_be_predicted_is_refused(model, rows, out, tmp_path):
+    with pytest.raises(ValueError, match=r"paths must name at least one file\. Got no"):
+        predict_paths([], model, out=out)
+    with pytest.raises(ValueError, match="n_rows == 0, must be >= 1"):
+        predict_paths(rows, model, out=out, n_rows=0)
+    with pytest.raises(ArchiveError, match="there is no such model folder"):
+        predict_paths(rows, tmp_path / "nothing", out=out)
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(DataError, match=r"empty\.jsonl: expected rows, found none"):
+        predict_paths(tmp_path / "empty.jsonl", model, out=out)
+    with pytest.raises(ValueError, match="client must be dask://host:port"):
+        predict_paths(rows, model, out=out, client="abacus")
+    with pytest.raises(TypeError, match=r"Got a \w+Path\. Files go to predict_paths"):
+        predict(rows, model)

@@ -1,10 +1,12 @@
-"""``fit --on``: a fit by parts, on a cluster."""
+"""``fit --on`` and ``predict --on``: by parts, on a cluster."""
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from manylabel.cli.console import STANDARD, fitting
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset
@@ -14,7 +16,7 @@ On = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Fit by parts on a cluster: dask://host:port, ray, ray://host:port, "
+        help="Work by parts on a cluster: dask://host:port, ray, ray://host:port, "
         "spark://host:port or spark-local.",
         autocompletion=lambda: ["dask://", "ray", "ray://", "spark://", "spark-local"],
         show_default=False,
@@ -54,3 +56,17 @@ def fit_on(
     if work is None:
         shutil.rmtree(out)
     return fitted
+
+
+def predict_on(
+    address: str, model: Path, file: Path, out: Path, ask: dict[str, Any]
+) -> None:
+    """Write a folder of answers; those that are there are not made again."""
+    if file == STANDARD:
+        raise ValueError("FILE must be a path that all machines see. Got '-'.")
+    if out == STANDARD:
+        raise ValueError("--output must name a folder with --on. Got '-'.")
+    from manylabel.distributed import predict_paths
+
+    with fitting(f"Predicting {file}"):
+        predict_paths(file, model, out=out, client=address, **ask)

@@ -18,6 +18,7 @@ from manylabel.cli.batches import (
 )
 from manylabel.cli.console import STANDARD, output, track
 from manylabel.cli.inputs import DataFile
+from manylabel.cli.on import On, predict_on
 from manylabel.cli.process import starting
 
 if TYPE_CHECKING:
@@ -34,6 +35,16 @@ Format = Annotated[
         help="tsv (row, label, score), jsonl (an object a row), xc (label:score under "
         "a header 'rows labels') or parquet (id, labels, scores); told by the suffix "
         "of OUT, or tsv, if not given.",
+    ),
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="A file; - for stdout. With --on, a folder of Parquet files that all "
+        "machines see, where a run that broke goes on.",
     ),
 ]
 Sets = Annotated[
@@ -63,15 +74,13 @@ def predict(
     file: options.File = STANDARD,
     k: Annotated[int, typer.Option("-k", min=1, help="How many labels a row.")] = 5,
     format: Format = None,
-    out: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="OUT", help="A file; - for stdout."),
-    ] = STANDARD,
+    out: Out = STANDARD,
     sets: Sets = False,
     proba: Proba = False,
     allow: Allow = None,
     deny: Deny = None,
     jobs: options.Jobs = None,
+    on: On = None,
     url: options.Url = None,
     token_file: options.TokenFile = None,
     *,
@@ -85,28 +94,30 @@ def predict(
     letters that the output's encoding lacks are spelt as in Python; jsonl is JSON.
     Rows of features may also come as Parquet or JSON lines with columns 'indices' and
     'values', or a column for each feature, and FILE may be a folder of such files. A
-    model with a vocabulary also tells the names of labels.
+    model with a vocabulary also tells the names of labels. With --on, workers of a
+    cluster read FILE, Parquet or JSON lines, by its path and write to OUT.
 
     Example: manylabel predict debtags/ new.jsonl -k 3 | head
     """
-    format = SUFFIXES.get(out.suffix, "tsv") if format is None else format
-    if format not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise ValueError(f"--format must be one of {known}. Got {format!r}.")
+    format = _choose_format(format, out, on)
     ask: dict[str, Any] = {"k": None if sets else k, "proba": proba}
     ask |= {"allow": _names(allow, "--allow"), "deny": _names(deny, "--deny")}
+    columns = reading.options()["text_columns"]
+    if on is not None:
+        if url is not None:
+            raise ValueError("--on must come without --url.")
+        ask |= {"columns": columns, "n_jobs": jobs or 1}
+        return predict_on(on, model, file, out, ask)
     if url is not None:
         _check_remote(format, sets, reading)
         found = _ask(url, token_file, model, file, ask)
-        first = list(islice(found, 1))  # refuse before anything is printed
-        _write(out, format, HEADERS[format], chain(first, found))
-        return
+        return _write(out, format, HEADERS[format], found)
     if format == "parquet" and out == STANDARD:
         raise ValueError("--output must name a file for --format parquet. Got '-'.")
     with starting():
         from manylabel.distributed import predict_batches
 
-        predictor = predict_batches(model, reading.text_columns, **ask, n_jobs=jobs)
+        predictor = predict_batches(model, columns, **ask, n_jobs=jobs)
         textual = predictor.tagger.reads_texts_
         data = DataFile(file, reading, labelled=False, textual=textual)
         header, answers = _begin(predictor, data, format, out, ask)
@@ -127,6 +138,18 @@ def _check_remote(format: str, sets: bool, reading: options.Reading) -> None:
             "--url must come without options of reading: lines are texts or JSON "
             "objects with 'text', as 'manylabel convert FILE new.jsonl' writes."
         )
+
+
+def _choose_format(format: str | None, out: Path, on: str | None) -> str:
+    """Return the format asked for, or that of a suffix; clusters write Parquet."""
+    if format is None:
+        format = "parquet" if on is not None else SUFFIXES.get(out.suffix, "tsv")
+    if on is not None and format != "parquet":
+        raise ValueError(f"--format must be parquet with --on. Got {format!r}.")
+    if format not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise ValueError(f"--format must be one of {known}. Got {format!r}.")
+    return format
 
 
 def _begin(
@@ -152,10 +175,12 @@ def _begin(
 def _ask(
     url: str, token_file: Path | None, model: Path, file: Path, ask: dict[str, Any]
 ) -> Iterator[list[Any]]:
-    """Yield the labels of rows with their scores, as a service finds them."""
+    """Return the labels of rows with their scores, as a service finds them."""
     from manylabel.cli.remote import tag_remotely
 
-    yield from tag_remotely(url, token_file, str(model), file, ask)
+    found = tag_remotely(url, token_file, str(model), file, ask)
+    first = list(islice(found, 1))  # refuse before anything is printed
+    return chain(first, found)
 
 
 def _write(

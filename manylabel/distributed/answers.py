@@ -86,7 +86,9 @@ def _divided(path: Path, n_rows: int) -> Iterator[Piece]:
     """Yield the pieces of a file; none if it is empty."""
     source, n_bytes = Source(path), path.stat().st_size
     if not is_parquet(source):
-        if source.head.strip():
+        if head := source.head.strip():
+            if not head.startswith(b"{"):
+                raise DataError(path, "expected Parquet or JSON lines.")
             yield Piece(str(path), n_bytes, 0, 0, None)
         return
     with open_parquet(source) as file:

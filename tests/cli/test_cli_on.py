@@ -1,4 +1,4 @@
-"""``manylabel shard``, and ``fit --on`` a cluster."""
+"""``manylabel shard``, and ``fit --on`` and ``predict --on`` a cluster."""
 
 import json
 
@@ -68,3 +68,57 @@ def test_a_cluster_fits_the_model_of_this_machine(cli, dask_client, file, tmp_pa
     one, other = ([path.read_bytes() for path in folder] for folder in folders)
     assert one == other
     assert not (tmp_path / "other.parts").exists()
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Return a model of texts and a folder of Parquet files, in two columns."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    texts = ["red wine", "white wine", "brown bread", "rye bread and wine"]
+    tags = [["drink"], ["drink"], ["food"], ["drink", "food"]]
+    ml.Tagger().fit(texts, tags).save(tmp_path / "tags")
+    (tmp_path / "rows").mkdir()
+    for number, text in enumerate(texts):
+        table = pa.table({"id": [number], "name": [text], "more": ["of old"]})
+        parquet.write_table(table, tmp_path / f"rows/{number}.parquet")
+    return tmp_path / "tags", tmp_path / "rows"
+
+
+@pytest.mark.slow
+def test_a_cluster_predicts_what_this_machine_predicts(
+    cli, dask_client, tables, tmp_path
+):
+    read_table = pytest.importorskip("pyarrow.parquet").read_table
+    address = dask_client.scheduler.address.replace("tcp://", "dask://")
+    here, there = tmp_path / "here.parquet", tmp_path / "there"
+    for out, on in ((here, []), (there, ["--on", address])):
+        columns = ("--text-column", "name,more", "-k", 2)
+        outcome = cli("predict", *tables, *columns, "-o", out, *on)
+        assert (outcome.status, outcome.out) == (0, ""), outcome.err
+    one, other = (read_table(place) for place in (here, there))
+    assert one.equals(other)
+    outcome = cli("predict", *tables, "-o", there, "--on", address)
+    assert outcome.status == 2
+    assert "its answers are of" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ((), "--output must name a folder with --on. Got '-'."),
+        (("-o", "out", "--format", "tsv"), "--format must be parquet with --on. Got"),
+        (("-o", "out", "--url", "http://x"), "--on must come without --url."),
+    ],
+)
+def test_what_no_cluster_answers_is_refused(cli, tables, options, sentence):
+    outcome = cli("predict", *tables, "--on", "ray", *options)
+    assert outcome.status == 2
+    assert outcome.err.startswith(f"error: {sentence}")
+    assert outcome.err.count("\n") == 1
+
+
+def test_standard_input_goes_to_no_cluster(cli, tables):
+    outcome = cli("predict", tables[0], "-", "--on", "ray", "-o", "out")
+    assert outcome.status == 2
+    assert "FILE must be a path that all machines see. Got '-'." in outcome.err

@@ -223,6 +223,9 @@ def test_what_cannot_be_predicted_is_refused(model, rows, out, tmp_path):
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(DataError, match=r"empty\.jsonl: expected rows, found none"):
         predict_paths(tmp_path / "empty.jsonl", model, out=out)
+    (tmp_path / "rows.csv").write_text("text,labels\nrye,food\n")
+    with pytest.raises(DataError, match=r"rows\.csv: expected Parquet or JSON lines"):
+        predict_paths(tmp_path / "rows.csv", model, out=out)
     with pytest.raises(ValueError, match="client must be dask://host:port"):
         predict_paths(rows, model, out=out, client="abacus")
     with pytest.raises(TypeError, match=r"Got a \w+Path\. Files go to predict_paths"):

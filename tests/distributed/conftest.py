@@ -1,4 +1,8 @@
-"""Small data, and what fits in one piece give."""
+"""Small data, what fits in one piece give, and clusters of two processes."""
+
+import os
+import shutil
+import sys
 
 import pytest
 
@@ -21,3 +25,33 @@ def texts(corpus):
     rows = [" ".join(f"w{c}" for c in row.indices) for row in corpus.X]
     names = [f"label {n}" for n in range(corpus.Y.shape[1])]
     return ml.Dataset(None, corpus.Y, label_names=names, texts=rows)
+
+
+@pytest.fixture(scope="module")
+def ray_client():
+    """Return Ray, which runs two processes, or skip without it."""
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def spark_client():
+    """Return a session of two threads and their processes, or skip without Spark."""
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not installed")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    local = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1"}
+    builder = sql.SparkSession.builder.master("local[2, 4]")
+    session = builder.config(map=local).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=["dask", "ray", "spark"])
+def client(request):
+    """Return the client of each engine in turn."""
+    return request.getfixturevalue(f"{request.param}_client")

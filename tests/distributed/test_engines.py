@@ -1,7 +1,6 @@
 """Real clusters of two processes: the bits of one machine, whoever is killed."""
 
 import os
-import shutil
 import signal
 import sys
 
@@ -22,34 +21,6 @@ LEARNERS = {
 }
 each_learner = pytest.mark.parametrize("name", LEARNERS)
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
-
-
-@pytest.fixture(scope="module")
-def ray_client():
-    ray = pytest.importorskip("ray", reason="ray is not installed")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield ray
-    ray.shutdown()
-
-
-@pytest.fixture(scope="module")
-def spark_client():
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java, which is not installed")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    local = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1"}
-    builder = sql.SparkSession.builder.master("local[2, 4]")
-    session = builder.config(map=local).getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
-
-
-@pytest.fixture(params=["dask", "ray", "spark"])
-def client(request):
-    """Return the client of each engine in turn."""
-    return request.getfixturevalue(f"{request.param}_client")
 
 
 def files(model, place):

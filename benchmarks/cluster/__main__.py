@@ -71,12 +71,15 @@ def predict(
     rows: Annotated[int, typer.Option(min=1, help="How many.")] = 10_000_000,
     engine: Annotated[
         list[str] | None,
-        typer.Option(help="local, spark or ray; may be repeated. None is all."),
+        typer.Option(
+            help="local, spark, ray or dask by path, spark-frame or ray-frame; may be "
+            "repeated. None is all."
+        ),
     ] = None,
     name: str = "npm-deps",
     data: Data = FOLDER,
 ) -> None:
-    """Predict by Spark and by Ray beside the command line, with a process killed too.
+    """Predict on a cluster beside the command line, with a process killed too.
 
     Rows are those of the test part, again and again. Stopped, it goes on with the
     run that was at work.

@@ -1,4 +1,4 @@
-"""Predictions by Spark and by Ray on two processes, beside two threads of one."""
+"""Predictions by Spark, Ray and dask on two processes, beside two threads of one."""
 
 import os
 import shutil
@@ -24,6 +24,7 @@ PATIENCE = 600  # seconds
 ATTEMPTS = 5
 FEW = 20_000  # rows that start processes and load kernels
 Run = Callable[[Path, Path], None]
+Predict = Callable[[Any, Path, Path, Path], None]  # by a client and a model
 
 
 def measure_predictions(
@@ -71,9 +72,9 @@ def measure_engine(
     name: str, folder: Path, n_rows: int, kill_after: float | None = None
 ) -> dict[str, Any]:
     """Return the figures of one engine; a process may be killed after some seconds."""
-    engine, victim = ENGINES[name]
+    engine, predict, victim = ENGINES[name]
     shutil.rmtree(folder / f"few-{name}", ignore_errors=True)
-    with engine(folder / "model") as run:
+    with engine(folder / "model", predict) as run:
         run(folder / "few", folder / f"few-{name}")
         with losing(victim, kill_after) as lost:
             found = timed(run, folder, n_rows, name)
@@ -139,7 +140,7 @@ def command_line(model: Path) -> Run:
 
 
 @contextmanager
-def on_spark(model: Path) -> Iterator[Run]:
+def on_spark(model: Path, run: Predict) -> Iterator[Run]:
     """Yield a run by Spark, on two executors of one core."""
     from pyspark.sql import SparkSession
 
@@ -152,33 +153,51 @@ def on_spark(model: Path) -> Iterator[Run]:
         "spark.worker.timeout": PATIENCE,  # else a busy machine is taken for a lost one
     }
     session = SparkSession.builder.master(master).config(map=options).getOrCreate()
-
-    def run(rows: Path, out: Path) -> None:
-        answer = ml.distributed.predict(session.read.parquet(str(rows)), model, k=K)
-        answer.write.parquet(str(out))
-
     try:
-        yield run
+        yield partial(run, session, model)
     finally:
         session.stop()
 
 
 @contextmanager
-def on_ray(model: Path) -> Iterator[Run]:
+def on_ray(model: Path, run: Predict) -> Iterator[Run]:
     """Yield a run by Ray, on two cores, a task a file."""
     os.environ["RAY_DATA_PARQUET_BIN_PACKING_BYTES"] = "1"  # else files are joined
     import ray
 
     start_ray(ray)
-
-    def run(rows: Path, out: Path) -> None:
-        answer = ml.distributed.predict(ray.data.read_parquet(str(rows)), model, k=K)
-        answer.write_parquet(str(out))
-
     try:
-        yield run
+        yield partial(run, ray, model)
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def on_dask(model: Path, run: Predict) -> Iterator[Run]:
+    """Yield a run by dask, on two processes of one thread."""
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": N_CORES, "threads_per_worker": 1}
+    with LocalCluster(dashboard_address=":0", **options) as cluster:
+        with Client(cluster) as client:
+            yield partial(run, client, model)
+
+
+def predict_paths(client: Any, model: Path, rows: Path, out: Path) -> None:
+    """Predict by path: workers read and write files."""
+    ml.distributed.predict_paths(rows, model, out=out, client=client, k=K)
+
+
+def predict_spark_frame(session: Any, model: Path, rows: Path, out: Path) -> None:
+    """Predict a frame: Spark reads and writes files."""
+    answer = ml.distributed.predict(session.read.parquet(str(rows)), model, k=K)
+    answer.write.parquet(str(out))
+
+
+def predict_ray_frame(ray: Any, model: Path, rows: Path, out: Path) -> None:
+    """Predict a frame: Ray Data reads and writes files."""
+    answer = ml.distributed.predict(ray.data.read_parquet(str(rows)), model, k=K)
+    answer.write_parquet(str(out))
 
 
 def start_ray(ray: Any) -> None:
@@ -219,8 +238,11 @@ def same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
     )
 
 
-# How to run by each, and a word of the process that is killed.
+# How to run by each, files by path or frames, and a word of the process that is killed.
 ENGINES = {
-    "spark": (on_spark, "CoarseGrainedExecutorBackend"),
-    "ray": (on_ray, "MapBatches(BatchPredictor"),
+    "spark": (on_spark, predict_paths, "CoarseGrainedExecutorBackend"),
+    "spark-frame": (on_spark, predict_spark_frame, "CoarseGrainedExecutorBackend"),
+    "ray": (on_ray, predict_paths, "ray::attempt"),
+    "ray-frame": (on_ray, predict_ray_frame, "MapBatches(BatchPredictor"),
+    "dask": (on_dask, predict_paths, "spawn_main"),
 }

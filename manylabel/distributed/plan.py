@@ -15,7 +15,7 @@ from manylabel._typing import CSR, Floats
 from manylabel.baselines import Popularity
 from manylabel.data import Dataset, read
 from manylabel.distributed import shards
-from manylabel.distributed.folders import ROWS, read_folder, write_folder
+from manylabel.distributed.folders import ROWS, write_folder
 from manylabel.distributed.lock import locked
 from manylabel.distributed.sealed import read_sealed, write_sealed
 from manylabel.distributed.versions import versions
@@ -130,7 +130,7 @@ def make_plan(
         source = str(Path(data).resolve())
     else:
         ranges = _divided(estimator, data, n_parts or 1, folder)
-        source = read_folder(folder / ROWS, ROWS).checksum
+        source = persistence.seal(folder / ROWS)
     facts: dict[str, Any] = {"versions": versions(), "source": source}
     facts |= {"key": key.hexdigest(), "rows": rows, "n_parts": n_parts or 1}
     return parts_of(write_sealed(folder / FILE, facts | {"ranges": ranges}))

@@ -7,26 +7,22 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from manylabel import parallel
 from manylabel._typing import Floats, Ints
 from manylabel.label_tree._validation_set import find_splits, part_of
 from manylabel.persistence import records
 from manylabel.persistence.records import Field, Finite
+from manylabel.solvers.blocks import ABOVE, assemble_columns
 from manylabel.solvers.columns import Columns, cost_blocks
 from manylabel.solvers.levels import (
-    Block,
     Lesson,
     Level,
-    assemble,
     find_level,
     fit_children,
-    index_columns,
     warn_of_late,
 )
 from manylabel.solvers.nodes import Nodes, find_levels
 from manylabel.solvers.shape import Shape
 
-ABOVE = 2  # nodes of a tree that have no classifier: the root, and the one above it
 WHOLE, VALIDATION = "classifiers", "validation"
 PER_CLASSIFIER = 100.0  # rows whose cost a classifier has beside that of its rows
 
@@ -118,13 +114,7 @@ class TreeDivision:
         for tree, shape in enumerate(self.shapes):
             # Where the classifier of each node is among all.
             places = np.argsort(self._nodes[tree]) - ABOVE + self._starts[tree]
-            inner = np.flatnonzero(np.diff(shape.child_starts))[1:]
-            spans = pairwise(shape.child_starts[np.append(inner, -1)].tolist())
-            tasks = [(places[slice(*span)],) for span in spans]
-            n_jobs = self.learner.n_jobs
-            found = parallel.run(_index, tasks, n_jobs, common=(columns,))
-            blocks = dict(zip(inner.tolist(), found, strict=True))
-            trees.append(assemble(shape, blocks))
+            trees.append(assemble_columns(shape, columns, places))
         return Nodes.joined(trees)
 
     def _costs(self, shape: Shape, counts: Ints) -> Floats:
@@ -147,10 +137,6 @@ class TreeDivision:
         levels = find_levels(shape.child_starts)
         lesson = self._lesson_of(stage)
         return find_level(shape, levels[number], levels[number + 1], lesson)
-
-
-def _index(columns: Columns, places: Ints) -> Block:
-    return index_columns(columns.take(places))
 
 
 def split_shapes(prepared: Mapping[str, Any]) -> list[Shape]:

@@ -104,14 +104,3 @@ class Columns(NamedTuple):
             (self.weights, self.features, starts), shape=(n_features, len(seen))
         )
         return Fitted(seen, weights, self.intercept[seen], self.n_iter[seen])
-
-    def take(self, numbers: Ints) -> Self:
-        """Return some of them, in such an order."""
-        sizes = np.diff(self.starts)[numbers]
-        starts = np.append(0, np.cumsum(sizes))
-        places = np.repeat(self.starts[numbers] - starts[:-1], sizes)
-        places += np.arange(starts[-1])
-        return type(self)(
-            *(starts, self.features[places], self.weights[places]),
-            *(self.intercept[numbers], self.n_iter[numbers]),
-        )

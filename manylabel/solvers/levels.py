@@ -16,7 +16,6 @@ from manylabel._kernels.workspace import reused
 from manylabel._typing import CSR, Array, Floats, Ints, Singles
 from manylabel.solvers import linear
 from manylabel.solvers.background import add_background
-from manylabel.solvers.columns import Columns
 from manylabel.solvers.lanes import Fitted
 from manylabel.solvers.nodes import Nodes, find_levels, narrow
 from manylabel.solvers.shape import Shape
@@ -249,23 +248,6 @@ def make_block(fitted: list[Fitted], features: Array, n_children: int) -> Block:
     return _block(intercept, features[used], parts, n_late)
 
 
-def index_columns(columns: Columns) -> Block:
-    """Return classifiers that were learnt apart, of all children of a node."""
-    n_features = int(columns.features.max(initial=-1)) + 1
-    parts = columns.weights, columns.features, columns.starts
-    shape = (n_features, len(columns.n_iter))
-    weights = sp.csc_array(parts, shape=shape).tocsr()
-    used = np.flatnonzero(np.diff(weights.indptr))
-    indptr = weights.indptr[np.append(used, n_features)]  # rows left out are empty
-    never = columns.n_iter == 0
-    return _block(
-        np.where(never, np.float32(NEVER), columns.intercept),
-        used.astype(np.int32),
-        (indptr, weights.indices, weights.data),
-        int(np.count_nonzero(columns.n_iter > 0)),
-    )
-
-
 def _block(
     intercept: Singles, features: Array, parts: tuple[Array, Array, Array], n_late: int
 ) -> Block:
@@ -291,8 +273,14 @@ def shorten(weights: Singles) -> Array:
     [16256, 48896]
     """
     bits = np.ascontiguousarray(weights, np.float32).view(np.uint32)
-    even = (bits >> UPPER) & np.uint32(1)
-    return ((bits + np.uint32(0x7FFF) + even) >> UPPER).astype(np.uint16)
+    rounded = (
+        bits >> UPPER
+    )  # in place from here on: fresh memory takes longer than sums
+    rounded &= np.uint32(1)
+    rounded += np.uint32(0x7FFF)
+    rounded += bits
+    rounded >>= UPPER
+    return rounded.astype(np.uint16)
 
 
 def assemble(shape: Shape, blocks: dict[int, Block]) -> Nodes:
@@ -308,7 +296,7 @@ def assemble(shape: Shape, blocks: dict[int, Block]) -> Nodes:
     def join(name: str, kind: type) -> Array:
         empty: Array = np.empty(0, kind)
         parts = [getattr(block, name) for _, block in in_order]
-        return np.concatenate([empty, *parts]).astype(kind)
+        return np.concatenate([empty, *parts]).astype(kind, copy=False)
 
     counts = join("counts", np.int64)
     return Nodes(

@@ -93,7 +93,9 @@ class Nodes(NamedTuple):
         if np.diff(starts).max() > MOST_CHILDREN:
             raise ValueError(f"nodes_ must have at most {MOST_CHILDREN} children each.")
         width = np.repeat(np.diff(starts), np.diff(self.block_starts))
-        if (self.entry_children >= np.repeat(width, np.diff(self.entry_starts))).any():
+        has = self.entry_starts[1:] > self.entry_starts[:-1]
+        firsts = self.entry_starts[:-1][has]
+        if (np.maximum.reduceat(self.entry_children, firsts) >= width[has]).any():
             raise ValueError("nodes_.entry_children must be children of the node.")
         leaves = np.flatnonzero(self.labels >= 0)
         keys = self.find_trees()[leaves] * sizes["n_labels"] + self.labels[leaves]

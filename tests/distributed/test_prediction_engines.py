@@ -72,12 +72,9 @@ def dask():
 
 
 @pytest.fixture(scope="module")
-def ray():
-    ray = pytest.importorskip("ray", reason="Ray is not installed")
+def ray(ray_client):
     pytest.importorskip("ray.data", reason="Ray Data is not installed")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield ray
-    ray.shutdown()
+    return ray_client
 
 
 @pytest.fixture(scope="module")

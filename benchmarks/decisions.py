@@ -8,9 +8,10 @@ each label were true with its probability, and the F1 of sets of least expected 
 beside that of one threshold tuned on as many rows held out. CPU seconds are those of a
 fit without and with ``calibrate``; with ``--one-fit`` there is no fit without, and no
 threshold. With ``--macro`` also macro-F1@5, coverage@5 and P@5 of its own ranking and
-of MacroAtK for macro-F1, row by row and for the batch. Official splits, and one row in
-five of CAL500, which has none; nothing is chosen on test rows. Training rows come in a
-random order, as streams do. ``--shuffle`` parts training and test rows anew, at random.
+of MacroAtK for macro-F1 and for coverage, row by row and for the batch. Official
+splits, and one row in five of CAL500, which has none; nothing is chosen on test rows.
+Training rows come in a random order, as streams do. ``--shuffle`` parts training and
+test rows anew, at random.
 """
 
 import argparse
@@ -111,12 +112,11 @@ def f1(test: Any, sets: Any) -> float:
 
 def judge_macro(model: Any, learner: Any, train: Any, test: Any) -> Iterator[str]:
     """Yield the macro measures of a ranking and of those that are made for one."""
-    made = ml.MacroAtK(learner, k=K).fit(train.X, train.Y)
-    rankings = {
-        "own ranking": model.predict_topk(test.X, K),
-        "row by row": made.predict_topk(test.X, K),
-        "batch": made.assign(test.X).astype(np.float64),
-    }
+    rankings = {"own ranking": model.predict_topk(test.X, K)}
+    for metric in ("f1", "coverage"):
+        made = ml.MacroAtK(learner, metric=metric, k=K).fit(train.X, train.Y)
+        rankings[f"for {metric}, row by row"] = made.predict_topk(test.X, K)
+        rankings[f"for {metric}, batch"] = made.assign(test.X).astype(np.float64)
     for name, ranking in rankings.items():
         found = ml.evaluate(test.Y, ranking, k=K)
         kinds = ("macro-F1", "coverage", "P")

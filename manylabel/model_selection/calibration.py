@@ -169,6 +169,8 @@ class Curves(NamedTuple):
         """Raise ValueError if a curve does not ascend, or a label has none."""
         if self and len(self.bands) != sizes["n_labels"]:
             raise ValueError("bands must have a number for each label.")
+        if self and not self.scores.shape[1]:
+            raise ValueError("scores must have a knot for each band.")
         for name in ("scores", "shares"):
             if (np.diff(getattr(self, name), axis=1) < 0).any():
                 raise ValueError(f"{name} must ascend.")

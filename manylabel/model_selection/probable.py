@@ -173,6 +173,11 @@ class CalibratedClassifier(ProbableClassifier):
         self.calibration_ = Curves.fit(*held, counts, gain, self.calibrate)
 
     def _curves(self) -> Curves:
+        if not self.calibration_:
+            raise ValueError(
+                f"calibrate must be as it was in fit, None. Got {self.calibrate!r:.40}: "
+                f"fit {self._with_probabilities()}."
+            )
         return self.calibration_
 
     def _training_share(self, n_rows: int) -> float:

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from manylabel import (
     CSDPP,
@@ -198,3 +199,14 @@ def test_what_was_not_calibrated_is_refused():
         parameters = learner.get_params(deep=False) | {"calibrate": "beta"}
         with pytest.raises(ValueError, match="calibrate must be one of auto, sigmoid"):
             learner.__class__(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("learner", BATCH, ids=name_of)
+def test_to_ask_for_curves_after_fit_is_refused(learner):
+    X, Y, _ = draw(50, 0)
+    model = clone(learner).set_params(calibrate=None).fit(X, Y)
+    model.set_params(calibrate="auto")
+    with pytest.raises(ValueError, match="calibrate must be as it was in fit, None"):
+        model.predict_topk(X, proba=True)
+    with pytest.raises(ValueError, match="calibrate must be as it was in fit, None"):
+        model.predict_proba(X)

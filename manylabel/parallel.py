@@ -4,6 +4,7 @@ import pickle
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, wraps
@@ -277,6 +278,22 @@ def follow(results: Iterable[T], total: int) -> list[T]:
         if watched is not None:
             watched.advance(len(found) / total)
     return found
+
+
+def make_ahead(items: Iterable[T]) -> Iterator[T]:
+    """Yield items; a thread makes the next one while the last is used.
+
+    Examples
+    --------
+    >>> list(make_ahead(n * n for n in range(4)))
+    [0, 1, 4, 9]
+    """
+    coming, end = iter(items), object()
+    with ThreadPoolExecutor(1) as thread:
+        item = thread.submit(next, coming, end)
+        while (made := item.result()) is not end:
+            item = thread.submit(next, coming, end)
+            yield cast(T, made)
 
 
 def spawn_seeds(random_state: RandomState, n_tasks: int) -> NDArray[np.uint64]:

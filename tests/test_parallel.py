@@ -3,6 +3,7 @@
 import os
 import pickle
 import sys
+import threading
 import weakref
 
 import cloudpickle
@@ -128,6 +129,28 @@ def test_what_a_process_maps_is_aligned_and_may_be_written():
 def test_a_backend_without_generators_tells_when_all_is_done():
     with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
         assert watch(lambda: run_two(2)) == [("", 1.0)]
+
+
+def test_the_next_item_is_made_while_the_last_is_used():
+    made = [threading.Event() for _ in range(3)]
+
+    def make():
+        for number, event in enumerate(made):
+            event.set()
+            yield number
+
+    items = parallel.make_ahead(make())
+    assert next(items) == 0
+    assert made[1].wait(10)
+    assert not made[2].is_set()  # one ahead, no more
+    assert list(items) == [1, 2]
+
+
+def test_what_goes_wrong_ahead_is_raised_in_its_turn():
+    items = parallel.make_ahead(1 // n for n in (1, 0))
+    assert next(items) == 1
+    with pytest.raises(ZeroDivisionError):
+        next(items)
 
 
 def test_a_cluster_that_would_not_be_used_is_warned_of():

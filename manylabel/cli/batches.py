@@ -20,7 +20,11 @@ def is_for_batches(predictor: "BatchPredictor", data: DataFile, format: str) -> 
 def find_answers(
     predictor: "BatchPredictor", data: DataFile, format: str
 ) -> Iterator[Any]:
-    """Return answers for the batches of a file or a folder, to come."""
+    """Return answers for the batches of a file or a folder, to come.
+
+    The next are found while the last are written.
+    """
+    from manylabel import parallel
     from manylabel.distributed.files import predict_files
 
     is_folder = data.given.is_dir()
@@ -28,7 +32,9 @@ def find_answers(
         raise ValueError("--format must be tsv, jsonl or parquet for tables. Got 'xc'.")
     if not is_folder and not data.is_table():
         raise data.fault("expected Parquet or JSON lines, for --format parquet.")
-    return predict_files(predictor, data.given if is_folder else data.path)
+    return parallel.make_ahead(
+        predict_files(predictor, data.given if is_folder else data.path)
+    )
 
 
 def rows_of(answers: Iterable[Any], format: str) -> Iterator[Any]:

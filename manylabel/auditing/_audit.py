@@ -186,12 +186,12 @@ class Audit:
     def summary(self) -> str:
         """How much there is, and how much is expected to be amiss."""
         counts = (
-            f"{each.data.sum():.0f}"
+            f"{each.data.sum():,.0f}"
             for each in (self.suspicion.missing, self.suspicion.wrong)
         )
         return (
-            f"{len(self.data)} rows, {self.data.n_labels} labels, about "
-            f"{' missing and '.join(counts)} wrong of {self.data.Y.nnz} recorded"
+            f"{len(self.data):,} rows, {self.data.n_labels:,} labels, about "
+            f"{' missing and '.join(counts)} wrong of {self.data.Y.nnz:,} recorded"
         )
 
     def __repr__(self) -> str:

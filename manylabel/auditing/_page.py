@@ -51,7 +51,9 @@ WORDS = """<p class="grey">Each row was judged by a learner that had not seen it
 label <span class="missing">+</span> is probably true and was not recorded, one
 <span class="wrong">&minus;</span> is recorded and probably wrong; beside it is the
 probability, in percent. Rows in which a look is expected to correct most come
-first.</p>
+first. How much is missing follows from the propensities in the table of labels, how
+often true ones are recorded: one half where nobody told them, until rows of <code>audit
+--sample</code> tell better.</p>
 """
 FOOT = "</main>\n</html>\n"
 

@@ -186,7 +186,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
 
     def _prepare(self, items: Any, tags: Iterable[Iterable[str]] | None) -> Prepared:
         """Return a learner that is not fitted, and the rows that it is to learn."""
-        self._check_parts()
+        self._check_parameters()
         space, Y = Labelled.of(items, tags)
         if not len(space):
             raise ValueError("tags must name at least one tag. Got none.")
@@ -230,7 +230,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         Tagger
             Itself.
         """
-        self._check_parts()
+        self._check_parameters()
         rows = check_names(tags)
         with self._learning() as tagger:
             learner, vectorizer = tagger._streaming(items)
@@ -291,7 +291,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         validation set. Words are counted in all texts, labels only in those that are
         not held out. ``watch`` is called with each setting tried and its value.
         """
-        self._check_parts()
+        self._check_parameters()
         space, Y = Labelled.of(items, tags)
         vectorizer = self._new_vectorizer(items, Y.shape[0])
         X = vectorize(vectorizer, items, "fit_transform")
@@ -403,7 +403,7 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
             else self.calibrate
         )
 
-    def _check_parts(self) -> None:
+    def _check_parameters(self) -> None:
         parts = self.learner, self.vectorizer, self.quality, self.language
         _default.check_parts(*parts)
         _default.check_decision(self.calibrate, self.cost, self.rules)

@@ -4,7 +4,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from benchmarks.learners.programme import Learner, Programme, Run
 from benchmarks.learners.rows import stamp_of, write_rows
 from benchmarks.ledger import Ledger, Record
 from benchmarks.limits import run_limited
-from benchmarks.runner import Watch, run
+from benchmarks.runner import Failure, Watch, run
 from benchmarks.source import Source
 
 
@@ -84,22 +84,40 @@ class Comparison:
             for data in dict.fromkeys(each.data for each in self._open(runs)):
                 scaled = data in self.programme.scaled
                 write_rows(self.catalogue[data], Path(folder, data), scaled=scaled)
-            task = partial(
-                perform,
-                folder=Path(folder),
-                limit=self._limit,
-                gigabytes=self.programme.gigabytes,
-            )
-            failed = run(
-                *(runs, task, self.ledger),
-                limit=self._limit,
-                n_jobs=n_jobs,
-                watch=watch,
-            )
+            failed = [
+                line
+                for data in dict.fromkeys(each.data for each in runs)
+                for line in run(
+                    [each for each in runs if each.data == data],
+                    self._task(data, Path(folder)),
+                    self.ledger,
+                    limit=self._limit,
+                    n_jobs=n_jobs,
+                    watch=watch,
+                )
+            ]
         lines = {line["key"]: line for line in failed} | self.ledger.records
         every = {learner.name for learner in self.programme.learners}
         wanted = [each.key for each in self.runs(self.programme.sets, every)]
         return [lines[key] for key in wanted if key in lines]
+
+    def _task(self, data: str, folder: Path) -> partial[Record]:
+        """Return what performs a run on a set."""
+        return partial(
+            perform,
+            folder=folder,
+            limit=self._limit,
+            gigabytes=self.programme.gigabytes,
+            slow=self._slow_on(self.programme.smaller.get(data, ())),
+        )
+
+    def _slow_on(self, sets: Collection[str]) -> dict[str, str]:
+        """Return the learners that exceeded the time on a set of some, and on which."""
+        return {
+            line["learner"]: line["data"]
+            for line in self.ledger.records.values()
+            if line.get("data") in sets and line.get("limit", -1) >= self._limit
+        }
 
     @property
     def _limit(self) -> float:
@@ -113,8 +131,16 @@ class Comparison:
         ]
 
 
-def perform(job: Run, folder: Path, limit: float, gigabytes: float) -> Record:
-    """Return what a process of its own found within its limits."""
+def perform(
+    job: Run, folder: Path, limit: float, gigabytes: float, slow: Mapping[str, str]
+) -> Record:
+    """Return what a process of its own found within its limits.
+
+    A learner that is too slow for a smaller set is not tried.
+    """
+    if job.learner in slow:
+        smaller = slow[job.learner]
+        raise Failure(f"not tried: too slow on {smaller}, which is smaller", limit)
     figures = folder / f"{secrets.token_hex(8)}.json"
     told = json.dumps(job.about | {"gigabytes": gigabytes})
     program = [sys.executable, "-m", "benchmarks.learners.process"]

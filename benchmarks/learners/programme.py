@@ -20,6 +20,7 @@ TOP: dict[str, Any] = {
     "quick": ...,
     "wide_features": ...,
     "wide": {},
+    "smaller": {},
     "kinds": ...,
     "variants": [],
     "left_out": {},
@@ -72,6 +73,8 @@ class Programme:
         The learners.
     wide_features : int
         From how many features on a set is wide.
+    smaller : mapping of str to tuple of str
+        Sets that are smaller than a set: who is too slow for one is not tried on it.
     minutes, gigabytes : float
         What a run may take.
     left_out : mapping of str to str
@@ -83,6 +86,7 @@ class Programme:
     scaled: tuple[str, ...]
     learners: tuple[Learner, ...]
     wide_features: int
+    smaller: Mapping[str, tuple[str, ...]]
     minutes: float
     gigabytes: float
     left_out: Mapping[str, str]
@@ -160,6 +164,7 @@ def read_programme(path: Path = HOME / "learners.toml") -> Programme:
             ),
         ),
         wide_features=given["wide_features"],
+        smaller={name: tuple(sets) for name, sets in given["smaller"].items()},
         minutes=given["minutes"],
         gigabytes=given["gigabytes"],
         left_out=given["left_out"],

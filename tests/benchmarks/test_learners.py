@@ -47,6 +47,7 @@ def programme():
         scaled=(),
         learners=(known["Popularity"], known["CSDPP"]),
         wide_features=5_000,
+        smaller={},
         minutes=1,
         gigabytes=8,
         left_out={"Thresholds": "is made of another learner"},
@@ -88,7 +89,7 @@ def test_every_set_has_one_kind_and_the_hurry_is_a_part():
 def test_a_run_is_made_once_and_a_failure_is_a_line(compare, monkeypatch):
     done = []
 
-    def perform(job, folder, limit, gigabytes):
+    def perform(job, folder, limit, gigabytes, slow):
         done.append(job.learner)
         assert (folder / "tiny" / "train_X.npz").exists()
         if job.learner == "CSDPP":
@@ -107,7 +108,7 @@ def test_a_run_is_made_once_and_a_failure_is_a_line(compare, monkeypatch):
 
 
 def test_another_failure_is_a_line_too_and_tried_again(compare, monkeypatch):
-    def perform(job, folder, limit, gigabytes):
+    def perform(job, folder, limit, gigabytes, slow):
         raise Failure("failed: MemoryError")
 
     monkeypatch.setattr(comparison, "perform", perform)
@@ -115,6 +116,17 @@ def test_another_failure_is_a_line_too_and_tried_again(compare, monkeypatch):
     lines = made.measure(run_all(made))
     assert [each["failure"] for each in lines] == ["failed: MemoryError"] * 2
     assert made.ledger.records == {}
+
+
+def test_who_is_too_slow_for_a_smaller_set_is_not_tried_on_a_larger(compare):
+    made = compare(smaller={"tiny": ("crumb",)})
+    for learner, limit in (("CSDPP", 60.0), ("Popularity", 59.0)):
+        line = {"key": learner, "data": "crumb", "learner": learner, "limit": limit}
+        made.ledger.append(line | {"failure": "took too long"})
+    task = made._task("tiny", made.ledger.path.parent)
+    assert task.keywords["slow"] == {"CSDPP": "crumb"}
+    with pytest.raises(Failure, match="not tried: too slow on crumb, which is smal"):
+        task(run_all(made)[1])
 
 
 def test_a_wide_set_changes_the_parameters_and_so_the_run(compare):

@@ -72,4 +72,7 @@ def _inverse_propensities(model: Model) -> dict[str, float]:
 
 
 def _is_readable(model: Model, item: Item) -> bool:
-    return ("text" if model.tagger.reads_texts_ else "features") in item
+    """Tell whether a model, and a person, can read an item: a text is not blank."""
+    if model.tagger.reads_texts_:
+        return bool(item.get("text", "").strip())
+    return "features" in item

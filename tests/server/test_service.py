@@ -313,7 +313,8 @@ def test_who_subscribes_hears_of_what_is_learnt(replica):
 
 
 def test_the_queue_has_what_had_no_feedback_the_unsure_first(replica):
-    items = [{"text": text} for text in ("rye a", "hot b", "red c", "rye a")]
+    texts = ("rye a", "hot b", "red c", "rye a", "", " \n")  # a blank one tells nothing
+    items = [{"text": text} for text in texts]
     found = replica.predict(items)
     wait_for(lambda: len(replica.queue(10)) == 3)
     queue = replica.queue(10)

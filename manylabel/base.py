@@ -1,6 +1,6 @@
 """What every estimator of the library has in common."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -234,6 +234,7 @@ class BatchClassifier(MultiLabelClassifier):
     """
 
     _unweighted = "all rows count alike"
+    _learn: Callable[..., None]
 
     def fit(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any = None) -> Self:
         """Forget what was learnt, then learn the rows.
@@ -254,36 +255,32 @@ class BatchClassifier(MultiLabelClassifier):
         """
         self._check_parameters()
         with self._undo_on_error():
-            self._learn_rows(X, Y, sample_weight)
+            self._learn_rows(*self._begin_rows(X, Y, sample_weight))
         return self
 
-    def _learn_rows(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any) -> None:
-        """Check rows and learn them; what was learnt is forgotten."""
+    def _begin_rows(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any) -> Any:
+        """Check rows, and forget what was learnt; return what there is to learn."""
         if sample_weight is not None:
             raise ValueError(
                 f"sample_weight must be None for {type(self).__name__}: "
                 f"{self._unweighted}. Got weights."
             )
-        self._learn(*self._begin_fit(X, Y))
+        return self._begin_fit(X, Y)
+
+    def _learn_rows(self, *checked: Any) -> None:
+        self._learn(*checked)
 
     def _check_parameters(self) -> None:
         """Refuse parameters out of range."""
-
-    def _learn(self, X: CSR, Y: CSR) -> None:
-        raise NotImplementedError
 
 
 class WeighingClassifier(BatchClassifier):
     """Learns all rows at once, each of its own weight.
 
-    A subclass has ``_weigh(X, Y, weight)`` of checked rows in place of ``_learn``.
+    A subclass has ``_learn(X, Y, weight)`` of checked rows.
     """
 
-    def _learn_rows(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any) -> None:
-        self._weigh(*self._begin_weighted_fit(X, Y, sample_weight))
-
-    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
-        raise NotImplementedError
+    _begin_rows = MultiLabelClassifier._begin_weighted_fit
 
 
 class ExplainedClassifier(MultiLabelClassifier):

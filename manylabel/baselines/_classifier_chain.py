@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
+from manylabel._docstrings import described_like
 from manylabel._kernels.linear import chain, svm
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, RandomState, Singles
@@ -21,6 +22,7 @@ from manylabel.baselines._chain_training import (
 )
 from manylabel.baselines._expected_cost import least_costly
 from manylabel.losses import as_cost
+from manylabel.model_selection.probable import CalibratedBatchClassifier
 from manylabel.persistence.records import Field, Finite, Matrix, Within
 from manylabel.solvers import linear
 
@@ -30,7 +32,8 @@ MAX_SAMPLES = 2000  # the costs of each by each take 32 MB
 LEAST = 1e-9  # score of a label that is given
 
 
-class ClassifierChain(WeighingClassifier):
+@described_like(CalibratedBatchClassifier)
+class ClassifierChain(CalibratedBatchClassifier, WeighingClassifier):
     """Logistic classifiers in a row: each is told the labels that come before it.
 
     The classifier of label l estimates P(y_l = 1 | x, y_1, ..., y_{l-1}), so that the
@@ -85,8 +88,9 @@ class ClassifierChain(WeighingClassifier):
     -----
     By ``"pcc"`` the labels of the set that is given score how probable they are, the
     others that less 1. Probabilities are means over the samples, not of their 0/1
-    labels but of the probabilities by which these were drawn. For Hamming, F1, rank and
-    subset loss no set has a smaller mean cost over the samples than the one given [4]_.
+    labels but of the probabilities by which these were drawn; ``predict_proba`` returns
+    them, unless ``calibrate`` makes others. For Hamming, F1, rank and subset loss no
+    set has a smaller mean cost over the samples than the one given [4]_.
 
     By ``"cft"`` paths are the true labels and those that the round before gave. Scores
     of ``"cft"`` and ``"greedy"`` are margins.
@@ -127,6 +131,7 @@ class ClassifierChain(WeighingClassifier):
         C: float = 1.0,
         tol: float = 0.1,
         normalize: bool = True,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -137,10 +142,19 @@ class ClassifierChain(WeighingClassifier):
         self.C = C
         self.tol = tol
         self.normalize = normalize
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _has_own_probabilities(self) -> bool:
+        return bool(self.method == PROBABILISTIC)
+
+    def _own_probabilities(self, X: CSR) -> Array:
+        scores = self._scores(X)
+        return np.where(scores > 0, scores, np.maximum(scores + 1, 0))
+
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         _validation.choice(self.method, "method", METHODS)
         as_cost(self.cost)
         most = MAX_SAMPLES
@@ -149,7 +163,7 @@ class ClassifierChain(WeighingClassifier):
         linear.check_cost(self.C)
         _validation.number(self.tol, "tol", above=0)
 
-    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
+    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
         n_labels = Y.shape[1]
         if n_labels > MAX_LABELS:
             raise ValueError(

@@ -68,6 +68,7 @@ class CompressedSensing(LabelCode):
         l2_regularization: float = 1.0,
         normalize: bool = True,
         fit_intercept: bool = True,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -76,6 +77,7 @@ class CompressedSensing(LabelCode):
         self.l2_regularization = l2_regularization
         self.normalize = normalize
         self.fit_intercept = fit_intercept
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 

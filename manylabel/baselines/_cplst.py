@@ -73,15 +73,17 @@ class CPLST(LinearCode):
         l2_regularization: float = 1.0,
         normalize: bool = True,
         fit_intercept: bool = True,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.l2_regularization = l2_regularization
         self.normalize = normalize
         self.fit_intercept = fit_intercept
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
 
-    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
+    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
         _check_size(X.shape[1] + 1, Y.shape[1])
         self._count(Y)
         size = _validation.code_size(self.n_components, Y.shape[1])

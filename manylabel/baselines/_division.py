@@ -39,4 +39,3 @@ class LabelDivision:
         """Put the classifiers together, and end the fit."""
         columns = Columns.joined(found[LABELS])
         self.learner._gather([columns.fitted(self.X.shape[1])])
-        self.learner._calibrate(self.X, self.Y)

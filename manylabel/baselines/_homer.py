@@ -9,9 +9,11 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
+from manylabel._docstrings import described_like
 from manylabel._typing import CSR, Array, Bools, Floats, RandomState
 from manylabel.base import PAIRS_AT_ONCE, WeighingClassifier, cut
 from manylabel.lists import Lists
+from manylabel.model_selection.probable import CalibratedBatchClassifier
 from manylabel.persistence.records import Field
 from manylabel.solvers import linear
 from manylabel.solvers.clustering import part_points
@@ -25,7 +27,8 @@ LOGISTIC, SIGN = "log_loss", "sign"
 NO_BACKGROUND = np.empty(0, np.int64)
 
 
-class HOMER(WeighingClassifier):
+@described_like(CalibratedBatchClassifier)
+class HOMER(CalibratedBatchClassifier, WeighingClassifier):
     """A tree of multi-label classifiers, each of which chooses among few branches.
 
     The labels are parted into ``n_clusters`` clusters of equal size, each of these
@@ -93,6 +96,7 @@ class HOMER(WeighingClassifier):
         C: float = 4.0,
         tol: float = 0.1,
         normalize: bool = True,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -100,16 +104,18 @@ class HOMER(WeighingClassifier):
         self.C = C
         self.tol = tol
         self.normalize = normalize
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         most = MOST_CHILDREN
         check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1, max_val=most)
         linear.check_cost(self.C)
         _validation.number(self.tol, "tol", above=0)
 
-    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
+    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
         clusters, order = parallel.spawn_seeds(self.random_state, 2)
         self.seen_ = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
         rng = np.random.default_rng(int(clusters))

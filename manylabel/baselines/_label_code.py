@@ -11,6 +11,7 @@ from manylabel._kernels.cs_dpp import regression
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, Ints
 from manylabel.base import WeighingClassifier
+from manylabel.model_selection.probable import CalibratedBatchClassifier
 from manylabel.persistence.records import Field, Finite
 from manylabel.solvers import linear, ridge
 
@@ -18,7 +19,7 @@ MIDWAY = 0.5  # between a label that is there, 1, and one that is not, 0
 MAX_LABELS = 10_000  # a square matrix of float64 of this width takes 0.8 GB
 
 
-class LabelCode(WeighingClassifier):
+class LabelCode(CalibratedBatchClassifier, WeighingClassifier):
     """Linear regression from the features to a code of the labels, and back.
 
     A subclass has ``_encode(Y, weight)``, which learns a code and returns that of each
@@ -33,6 +34,10 @@ class LabelCode(WeighingClassifier):
         Scale every row to unit length, in ``fit`` and when predicting.
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
+    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
+        Make scores probabilities, for ``predict_proba``, by rows held out; see
+        :class:`Calibrated`. It takes about one more fit, or four of fewer
+        than 5,000 rows.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores.
     random_state : int, Generator, RandomState or None, default=0
@@ -46,6 +51,8 @@ class LabelCode(WeighingClassifier):
         Rows that had each label.
     coef_ : ndarray of shape (n_features + 1, n_components)
         Weights, the intercepts last.
+    calibration_ : Curves
+        What scores mean; empty without ``calibrate``. See :class:`Calibrated`.
     """
 
     l2_regularization: float
@@ -55,9 +62,10 @@ class LabelCode(WeighingClassifier):
     coef_: Annotated[Floats, Field("float64", "n_features + 1, n_components", Finite())]
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         _validation.number(self.l2_regularization, "l2_regularization", above=0)
 
-    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
+    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
         self._count(Y)
         codes = self._encode(Y.astype(np.float64), weight)
         # A squared error counts as often as the squares of its factors say.

@@ -5,15 +5,18 @@ from typing import Annotated
 import numpy as np
 import scipy.sparse as sp
 
+from manylabel._docstrings import described_like
 from manylabel._kernels.coding_tree import labelsets
 from manylabel._typing import CSR, Array, Floats, RandomState
 from manylabel.base import WeighingClassifier
 from manylabel.baselines._one_vs_rest import OneVsRest
 from manylabel.lists import find_labelsets
+from manylabel.model_selection.probable import CalibratedBatchClassifier
 from manylabel.persistence.records import Matrix
 
 
-class LabelPowerset(WeighingClassifier):
+@described_like(CalibratedBatchClassifier)
+class LabelPowerset(CalibratedBatchClassifier, WeighingClassifier):
     """Predict one of the labelsets seen in training, by a linear SVM per labelset.
 
     ``predict`` returns the labelset of the highest score, so it never makes up a
@@ -54,20 +57,22 @@ class LabelPowerset(WeighingClassifier):
         self,
         *,
         C: float = 1.0,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.C = C
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
+    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
         self.labelsets_, member = _distinct_rows(Y, weight)
         indicator = sp.csr_array(
             (np.ones(len(member), np.float32), member, np.arange(len(member) + 1)),
             shape=(len(member), self.labelsets_.shape[0]),
         )
-        separator = OneVsRest(**self.get_params())
+        separator = OneVsRest(**self.get_params() | {"calibrate": None})
         self.separator_ = separator.fit(X, indicator, weight)
 
     def _scores(self, X: CSR) -> Array:

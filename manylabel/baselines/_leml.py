@@ -130,6 +130,7 @@ class LEML(LinearCode):
         propensity: Any = None,
         normalize: bool = True,
         fit_intercept: bool = True,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -141,17 +142,27 @@ class LEML(LinearCode):
         self.propensity = propensity
         self.normalize = normalize
         self.fit_intercept = fit_intercept
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learn_rows(self, X: MatrixLike, Y: MatrixLike, sample_weight: Any) -> None:
+    def _begin_rows(
+        self, X: MatrixLike, Y: MatrixLike, sample_weight: Any
+    ) -> tuple[CSR, CSR, Floats]:
         rows, ones = self._begin_fit(X, Y)
         weight = _validation.row_weights(sample_weight, rows.shape[0])
+        return rows, sp.csr_array(Y) if sp.issparse(Y) else ones, weight
+
+    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
+        ones = _validation.labels(Y)
         self._count(ones[weight > 0])
-        products = Products(
-            scale_rows(self._padded(rows), np.sqrt(weight)), self.n_jobs
-        )
+        products = Products(scale_rows(self._padded(X), np.sqrt(weight)), self.n_jobs)
         self._descend(products, self._entries(ones, Y, weight))
+
+    def _calibrate(self, X: CSR, Y: CSR, weight: Any = None) -> None:
+        if self.calibrate is not None:  # rows of no weight say nothing
+            counts = weight > 0
+            super()._calibrate(X[counts], Y[counts], weight[counts])
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -159,7 +170,7 @@ class LEML(LinearCode):
         _validation.number(self.tol, "tol", least=0)
         check_scalar(self.missing_weight, "missing_weight", Real, min_val=0, max_val=1)
 
-    def _entries(self, ones: CSR, Y: MatrixLike, weight: Floats) -> Entries:
+    def _entries(self, ones: CSR, Y: CSR, weight: Floats) -> Entries:
         """Return targets and weights of what is observed."""
         rest, n_labels = float(self.missing_weight), ones.shape[1]
         inverse = np.ones(n_labels)

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
+from manylabel._docstrings import described_like
 from manylabel._kernels import topk
 from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.forest.router import Rows
@@ -20,6 +21,7 @@ from manylabel.base import WeighingClassifier
 from manylabel.baselines._naive_bayes import LinearScores, naive_bayes
 from manylabel.baselines._one_vs_rest import OneVsRest
 from manylabel.lists import Lists
+from manylabel.model_selection.probable import CalibratedBatchClassifier
 from manylabel.persistence.records import Columns, Field, Finite, Matrix
 from manylabel.solvers import linear
 from manylabel.solvers.clustering import part_points
@@ -31,7 +33,8 @@ MOST_CLUSTERS = 1024  # usually
 OTHERS = np.array([UNSEEN / 2, UNSEEN], np.float32)
 
 
-class LPSR(WeighingClassifier):
+@described_like(CalibratedBatchClassifier)
+class LPSR(CalibratedBatchClassifier, WeighingClassifier):
     """A partition of the rows, whose parts say which labels a ranker has to score.
 
     Rows are parted by k-means, and each cluster keeps the labels that most of its rows
@@ -108,16 +111,19 @@ class LPSR(WeighingClassifier):
         ranker: Any = None,
         n_clusters: int | None = None,
         leaf_labels: int = 100,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.ranker = ranker
         self.n_clusters = n_clusters
         self.leaf_labels = leaf_labels
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if isinstance(self.ranker, str):
             _validation.choice(self.ranker, "ranker", [NAIVE_BAYES])
         elif not isinstance(self.ranker, OneVsRest | None):
@@ -128,7 +134,7 @@ class LPSR(WeighingClassifier):
             check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
         check_scalar(self.leaf_labels, "leaf_labels", Integral, min_val=1)
 
-    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
+    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
         with parallel.stage("partition", 0.2):
             cluster = self._part(X, weight)
             n_clusters = self.centres_.shape[1]

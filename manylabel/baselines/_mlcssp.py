@@ -72,6 +72,7 @@ class MLCSSP(LinearCode):
         l2_regularization: float = 1.0,
         normalize: bool = True,
         fit_intercept: bool = True,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -79,6 +80,7 @@ class MLCSSP(LinearCode):
         self.l2_regularization = l2_regularization
         self.normalize = normalize
         self.fit_intercept = fit_intercept
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 

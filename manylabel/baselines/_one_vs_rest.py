@@ -11,13 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
+from manylabel._docstrings import described_like
 from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.linear import svm
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
 from manylabel.base import WeighingClassifier
 from manylabel.baselines._division import LabelDivision
-from manylabel.model_selection.probable import CalibratedClassifier
+from manylabel.model_selection.probable import CalibratedBatchClassifier
 from manylabel.persistence.records import Field, Finite, Matrix
 from manylabel.solvers import linear
 from manylabel.solvers.lanes import Fitted
@@ -25,7 +26,8 @@ from manylabel.solvers.lanes import Fitted
 LEAST_PROPENSITY = 1e-6  # a positive row then weighs as much as 2,000,000 others
 
 
-class OneVsRest(CalibratedClassifier, WeighingClassifier):
+@described_like(CalibratedBatchClassifier)
+class OneVsRest(CalibratedBatchClassifier, WeighingClassifier):
     """Binary relevance: an L2-regularised linear classifier per label.
 
     An SVM of squared hinge loss or a logistic regression, solved by dual coordinate
@@ -60,9 +62,6 @@ class OneVsRest(CalibratedClassifier, WeighingClassifier):
         ``C``. None, or 1, trusts the labels.
     min_weight : float, default=0.01
         Weights of at most this size are dropped, as in DiSMEC [2]_; 0 keeps all.
-    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
-        Make scores probabilities, for ``predict_proba``, by rows held out; see
-        :class:`Calibrated`. It takes about one more fit.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores.
     random_state : int, Generator, RandomState or None, default=0
@@ -79,8 +78,6 @@ class OneVsRest(CalibratedClassifier, WeighingClassifier):
         Intercepts; of a label never seen, the smallest float32.
     n_iter_ : ndarray of shape (n_labels,)
         Passes that each label took, over all rows or over those that matter.
-    calibration_ : Curves
-        What scores mean; empty without ``calibrate``. See :class:`Calibrated`.
 
     Notes
     -----
@@ -151,10 +148,9 @@ class OneVsRest(CalibratedClassifier, WeighingClassifier):
         probabilities: Singles = expit(self._scores(X))
         return probabilities
 
-    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
-        with parallel.stage("training", self._training_share(len(weight))):
-            self._solve(X, Y, weight)
-        self._calibrate(X, Y, weight)
+    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
+        heavier = self._positive_weights(Y, weight)
+        self._gather(self._fit_columns(self._unit(X), Y.tocsc(), weight, heavier))
 
     def _divide(self, X: MatrixLike, Y: MatrixLike, prepared: Any = None) -> Any:
         """Begin a fit whose labels are learnt apart."""
@@ -167,10 +163,6 @@ class OneVsRest(CalibratedClassifier, WeighingClassifier):
         rows, labels, weight = self._begin_weighted_fit(X, Y, None)
         heavier = self._positive_weights(labels, weight)
         return LabelDivision(self, self._unit(rows), labels, weight, heavier)
-
-    def _solve(self, X: CSR, Y: CSR, weight: Floats) -> None:
-        heavier = self._positive_weights(Y, weight)
-        self._gather(self._fit_columns(self._unit(X), Y.tocsc(), weight, heavier))
 
     def _unit(self, X: CSR) -> CSR:
         if not self.normalize:
@@ -242,7 +234,7 @@ class OneVsRest(CalibratedClassifier, WeighingClassifier):
             )
 
     def _check_parameters(self) -> None:
-        self._check_calibrate()
+        super()._check_parameters()
         linear.check_cost(self.C)
         _validation.number(self.tol, "tol", above=0)
         _validation.number(self.min_weight, "min_weight", least=0)

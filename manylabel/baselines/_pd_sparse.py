@@ -9,6 +9,7 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
+from manylabel._docstrings import described_like
 from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.linear import pd_sparse, separable, svm
@@ -17,6 +18,7 @@ from manylabel._typing import CSR, Array, Floats, Ints, RandomState, Singles
 from manylabel.base import WeighingClassifier
 from manylabel.lists import Lists
 from manylabel.model_selection import thresholds
+from manylabel.model_selection.probable import CalibratedBatchClassifier
 from manylabel.persistence.records import Field, Finite, Matrix
 from manylabel.solvers import linear
 
@@ -27,7 +29,8 @@ COSTS = 1e-37, 1e37  # C of a row is kept within these
 SHORTEST = 1e-6  # squared length of a row, which steps are divided by
 
 
-class PDSparse(WeighingClassifier):
+@described_like(CalibratedBatchClassifier)
+class PDSparse(CalibratedBatchClassifier, WeighingClassifier):
     """Linear classifiers of few weights, learnt by few dual variables.
 
     A label l has the score z_l = w_l . x and costs ``|w_l|^2 / 2 + l1_regularization *
@@ -112,6 +115,7 @@ class PDSparse(WeighingClassifier):
         max_iter: int = 100,
         tol: float = 0.01,
         fit_intercept: bool = True,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -121,17 +125,19 @@ class PDSparse(WeighingClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.fit_intercept = fit_intercept
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         _validation.choice(self.loss, "loss", LOSSES)
         linear.check_cost(self.C)
         _validation.number(self.l1_regularization, "l1_regularization", least=0)
         _validation.number(self.tol, "tol", above=0)
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
 
-    def _weigh(self, X: CSR, Y: CSR, weight: Floats) -> None:
+    def _learn(self, X: CSR, Y: CSR, weight: Floats) -> None:
         rows = sp.csr_array((linear.unit_values(X), X.indices, X.indptr), X.shape)
         lengths = np.empty(X.shape[0])
         svm.squared_norms(rows.indptr, rows.data, lengths)

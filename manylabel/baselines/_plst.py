@@ -68,11 +68,13 @@ class PLST(LinearCode):
         l2_regularization: float = 1.0,
         normalize: bool = False,
         fit_intercept: bool = True,
+        calibrate: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.l2_regularization = l2_regularization
         self.normalize = normalize
         self.fit_intercept = fit_intercept
+        self.calibrate = calibrate
 
     def _encode(self, Y: CSR, weight: Floats) -> Floats:
         check_labels("PLST", Y.shape[1], "CSDPP")

@@ -8,12 +8,13 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
+from manylabel._docstrings import described_like
 from manylabel._kernels.embedding import neighbours
 from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, Ints, RandomState, Singles
-from manylabel.base import BatchClassifier
 from manylabel.baselines._sleec_embedding import cluster_rows, embed, solve_ridge
+from manylabel.model_selection.probable import CalibratedBatchClassifier
 from manylabel.persistence.records import (
     Columns,
     Field,
@@ -74,7 +75,8 @@ class Part(NamedTuple):
     codes: Singles
 
 
-class SLEEC(BatchClassifier):
+@described_like(CalibratedBatchClassifier)
+class SLEEC(CalibratedBatchClassifier):
     """Sparse local embeddings: nearest neighbours in a space learnt from labels.
 
     The rows are parted into clusters. In each, rows get codes whose dot products are
@@ -152,6 +154,7 @@ class SLEEC(BatchClassifier):
         n_neighbors: int = 25,
         n_iter: int = 15,
         l2_regularization: float = 2.0,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -162,10 +165,12 @@ class SLEEC(BatchClassifier):
         self.n_neighbors = n_neighbors
         self.n_iter = n_iter
         self.l2_regularization = l2_regularization
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         counts = ["n_estimators", "n_components", "n_label_neighbors", "n_neighbors"]
         counts += ["n_iter"] + ["n_clusters"] * (self.n_clusters is not None)
         for name in counts:

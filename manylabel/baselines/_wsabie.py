@@ -7,19 +7,21 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from manylabel import _validation, parallel
+from manylabel._docstrings import described_like
 from manylabel._kernels.cs_dpp import regression
 from manylabel._kernels.embedding import warp
 from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, RandomState, Singles
-from manylabel.base import BatchClassifier
 from manylabel.lists import Lists
 from manylabel.model_selection import thresholds
+from manylabel.model_selection.probable import CalibratedBatchClassifier
 from manylabel.persistence.records import Field, Finite, Number
 from manylabel.solvers import linear
 
 
-class WSABIE(BatchClassifier):
+@described_like(CalibratedBatchClassifier)
+class WSABIE(CalibratedBatchClassifier):
     """Features and labels embedded together, by the WARP loss.
 
     Feature j has a vector w_j and label l a vector v_l; the score of l for a row x is
@@ -92,15 +94,18 @@ class WSABIE(BatchClassifier):
         learning_rate: float = 0.03,
         n_iter: int = 20,
         max_norm: float = 10.0,
+        calibrate: str | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.learning_rate = learning_rate
         self.n_iter = n_iter
         self.max_norm = max_norm
+        self.calibrate = calibrate
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
         check_scalar(self.n_iter, "n_iter", Integral, min_val=1)
         _validation.number(self.learning_rate, "learning_rate", above=0)

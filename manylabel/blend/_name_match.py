@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from manylabel import _validation, parallel
+from manylabel._docstrings import described_like
 from manylabel._typing import (
     CSR,
     Array,
@@ -25,6 +26,7 @@ from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.calibration import calibration, find_hits
 from manylabel.model_selection.holdout import hold_out
+from manylabel.model_selection.probable import CalibratedBatchClassifier
 from manylabel.persistence.records import Field, Finite, Number
 
 MOST_NAMED = 20  # labels that names list
@@ -37,7 +39,8 @@ DEPTHS, DEEPEST = (1, 5), 10  # of the precision, and of labels left out
 TILT = 1e-3  # of a curve, over its whole length
 
 
-class NameMatch(ListedClassifier):
+@described_like(CalibratedBatchClassifier)
+class NameMatch(CalibratedBatchClassifier, ListedClassifier):
     """A learner, and beside it how like a text the names of labels are.
 
     So labels that no training row has can be suggested, and rare ones better. A name
@@ -111,6 +114,7 @@ class NameMatch(ListedClassifier):
         owners: Any = None,
         unseen_weight: float | None = None,
         cost: Any = "f1",
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -119,6 +123,7 @@ class NameMatch(ListedClassifier):
         self.owners = owners
         self.unseen_weight = unseen_weight
         self.cost = cost
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -204,6 +209,7 @@ class NameMatch(ListedClassifier):
                 raise ValueError(f"{name} must ascend.")
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.estimator is not None:
             check_learner(self.estimator, "estimator")
         if (self.names is None) != (self.owners is None):

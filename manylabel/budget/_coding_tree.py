@@ -13,6 +13,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation, parallel
+from manylabel._docstrings import described_like
 from manylabel._kernels.coding_tree import budget as planes
 from manylabel._kernels.coding_tree import decoding, margins
 from manylabel._kernels.coding_tree.annotation import Shape
@@ -26,7 +27,7 @@ from manylabel._typing import (
     RandomState,
     Singles,
 )
-from manylabel.base import BatchClassifier, ExplainedClassifier, cut
+from manylabel.base import ExplainedClassifier, cut
 from manylabel.budget import _decisions, _nodes, _odds, _reading
 from manylabel.budget._bounds import LeafBounds, bound_leaves, check_confidence
 from manylabel.budget._nodes import Annotator, CodingNodes
@@ -38,6 +39,7 @@ from manylabel.lists import Lists
 from manylabel.losses import CountedCost, Hamming
 from manylabel.losses.resolve import as_counted_cost
 from manylabel.model_selection import thresholds
+from manylabel.model_selection.probable import CalibratedBatchClassifier
 from manylabel.model_selection.stepwise import PLAIN, Setting, choose
 from manylabel.persistence.records import Field, Finite, Number
 
@@ -59,7 +61,8 @@ class Trial(NamedTuple):
     odds: Odds
 
 
-class CodingTree(BatchClassifier, ExplainedClassifier):
+@described_like(CalibratedBatchClassifier)
+class CodingTree(CalibratedBatchClassifier, ExplainedClassifier):
     """A tree of budgeted decisions that leads a row to its labels.
 
     A subclass has ``_shape(Y)``, which follows from the labels alone.
@@ -126,7 +129,6 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     C: float | str
     loss: str
     tol: float
-    propensity: Any
     cost: Any
     beam: int | None
     n_jobs: int | None
@@ -156,6 +158,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         propensity: Any = None,
         cost: Any = None,
         beam: int | None = None,
+        calibrate: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -167,6 +170,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         self.propensity = propensity
         self.cost = cost
         self.beam = beam
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -267,9 +271,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     def _learn(self, X: CSR, Y: CSR) -> None:
         self.seen_ = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
         self.radius_ = float(np.sqrt(X.multiply(X).sum(axis=1).max()))
-        worth = np.ones(Y.shape[1])
-        if self.propensity is not None:
-            worth = 1 / _validation.propensities(self.propensity, Y.shape[1])
+        worth = self._label_gain(Y.shape[1])
         seed = int(parallel.spawn_seeds(self.random_state, 1)[0])
         sample = _odds.draw_sample(X, Y, seed)
         self._set(self._first_setting())
@@ -290,6 +292,9 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
 
     def _set(self, setting: Setting) -> None:
         self.C_, self.budget_ = setting
+
+    def _settled(self) -> dict[str, Any]:
+        return super()._settled() | {"C": self.C_, "budget": self.budget_}
 
     def _choose(self, sample: Sample, prices: Pricing, worth: Floats) -> Trial:
         """Set what "auto" leaves open; return the tree that was tried with it."""
@@ -363,8 +368,8 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
 
     def _best_threshold(self, sample: Sample) -> float:
         X, Y = sample.X[sample.held], sample.Y[sample.held]
-        scores = self._chances(X).above(LEAST)
-        best = thresholds.best_threshold(scores, Y, self.gain_, self._cost())
+        met = self._listed(X, len(self.classes_), most=np.inf, shift=0.0)
+        best = thresholds.best_threshold(met.above(LEAST), Y, self.gain_, self._cost())
         return max(LEAST, best)
 
     def _decide(self, X: CSR, shape: Shape, price: Price) -> Decisions:
@@ -396,10 +401,6 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         """The tree, linked; after loading when it is needed, as it may be large."""
         return _nodes.link(self.tree_, self.n_features_in_, len(self.classes_))
 
-    def _chances(self, X: CSR) -> Lists:
-        """Return the labels that paths meet, and how probable they are, times gains."""
-        return self._listed(X, len(self.classes_), most=np.inf, shift=0.0)
-
     def _n_paths(self) -> int:
         """Return how many paths are followed at most: no more than there are nodes."""
         return min(int(self.beam or PATHS), len(self.tree_.children))
@@ -414,6 +415,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
     def _listed(
         self, X: CSR, k: int, given: Any = None, *, most: float, shift: float
     ) -> Lists:
+        """Return the best labels that paths meet, and their chances times gains."""
         n_labels, n_rows = len(self.classes_), X.shape[0]
         if given is None:
             given = np.zeros(n_rows + 1, np.int32), np.empty(0, np.int32)
@@ -450,6 +452,7 @@ class CodingTree(BatchClassifier, ExplainedClassifier):
         return cut(X, max(1, ROWS_AT_ONCE // n_threads))
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         _check_auto(self.budget, "budget")
         _check_auto(self.C, "C")
         names = ("budget",) * (self.budget != "auto") + ("max_planes",)

@@ -46,7 +46,6 @@ class ForestDivision:
         """Put the trees together, and end the fit."""
         self.learner.forest_ = Forest.joined(found[TREES])
         self.learner._finish(self.plan, self.seeds, found.get(VALIDATION, ()))
-        self.learner._calibrate(self.plan.X, self.plan.Y)
 
     @cached_property
     def _pilot_plan(self) -> Plan:

@@ -4,20 +4,37 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from manylabel import (
+    CPLST,
     CSDPP,
+    HOMER,
+    LEML,
+    LPSR,
+    MLCSSP,
     PLST,
+    SLEEC,
+    WSABIE,
+    AnnotationTree,
     Blend,
     Calibrated,
+    ClassifierChain,
+    CompressedSensing,
     FastXML,
+    LabelPowerset,
     LabelTree,
+    NameMatch,
     OneVsRest,
     OnlineLabelTree,
+    PDSparse,
     PfastreXML,
     PfastXML,
+    Popularity,
+    PowersetTree,
+    Thresholds,
     load,
     make_corpus,
 )
@@ -30,6 +47,23 @@ BATCH = [
     PfastXML(n_estimators=5),
     PfastreXML(n_estimators=5),
     Blend([OneVsRest(), FastXML(n_estimators=5)]),
+    NameMatch(OneVsRest()),
+    AnnotationTree(C=1, budget=8),
+    PowersetTree(C=1, budget=8, beam=4),
+    ClassifierChain(n_samples=10),
+    ClassifierChain(method="greedy"),
+    CompressedSensing(),
+    CPLST(),
+    HOMER(),
+    LabelPowerset(),
+    LEML(n_components=5),
+    LPSR(),
+    MLCSSP(),
+    PDSparse(),
+    PLST(n_components=5),
+    Popularity(),
+    SLEEC(n_estimators=1, n_components=5, n_iter=2),
+    WSABIE(n_components=5, n_iter=2),
 ]
 ONLINE = [CSDPP(n_components=0.5), OnlineLabelTree()]
 SAME = [OneVsRest(), FastXML(n_estimators=5), LabelTree()]
@@ -177,10 +211,10 @@ def test_labels_never_seen_do_not_bend_the_curves():
 @pytest.mark.parametrize(
     ("learner", "message"),
     [
-        (PLST(), r"PLST has no probabilities: fit Calibrated\(PLST\(\)\)"),
+        (PLST(), r'PLST has no probabilities: fit PLST\(calibrate="auto"\)'),
         (
-            OneVsRest(),
-            r'OneVsRest has no probabilities: fit OneVsRest\(calibrate="auto"',
+            Thresholds(PLST()),
+            r"Thresholds has no probabilities: fit Calibrated\(Thresholds\(\)\)",
         ),
     ],
     ids=name_of,
@@ -210,3 +244,43 @@ def test_to_ask_for_curves_after_fit_is_refused(learner):
         model.predict_topk(X, proba=True)
     with pytest.raises(ValueError, match="calibrate must be as it was in fit, None"):
         model.predict_proba(X)
+
+
+def test_what_a_model_says_is_probable_without_curves():
+    X, Y, chances = draw(5_000, 0)
+    shares = Popularity().fit(X, Y).predict_proba(X)
+    assert_allclose(shares[0], Y.mean(axis=0), rtol=1e-6)
+    chain = ClassifierChain(cost="hamming", n_samples=50).fit(X, Y)
+    assert mean_error(chain.predict_proba(X), chances) < 0.03
+    assert not hasattr(ClassifierChain(method="cft"), "predict_proba")
+
+
+def test_labels_never_seen_are_improbable_in_a_chain():
+    X, Y, _ = draw(50, 0)
+    Y[:, 3] = 0
+    assert not ClassifierChain().fit(X, Y).predict_proba(X)[:, 3].any()
+
+
+def test_zeros_that_are_stored_tell_a_calibrated_learner_too():
+    X, Y, _ = draw(400, 0)
+    known = np.random.default_rng(0).random(Y.shape) < 0.7
+    rows, labels = np.nonzero(known | (Y > 0))
+    told = sp.csr_array((Y[rows, labels], (rows, labels)), shape=Y.shape)
+    model = LEML(n_components=5, missing_weight=0, calibrate="auto").fit(X, told)
+    assert abs(model.predict_proba(X).mean() - Y.mean()) < 0.05
+
+
+def test_rows_of_no_weight_say_nothing_of_probabilities():
+    X, Y, _ = draw(400, 0)
+    weight = np.arange(400) % 4 > 0
+    for learner in (LEML(n_components=5, calibrate="auto"), PLST(calibrate="auto")):
+        some = clone(learner).fit(X[weight], Y[weight]).predict_proba(X)
+        assert_allclose(learner.fit(X, Y, weight).predict_proba(X), some, atol=1e-6)
+
+
+def test_a_model_that_was_saved_before_it_could_be_calibrated_is_taken_over():
+    X, Y, _ = draw(50, 0)
+    for learner in (PLST(), AnnotationTree()):
+        state = learner.fit(X, Y).get_state()
+        assert not any(name.startswith("calibration_") for name in state)
+        assert not clone(learner).set_state(state).calibration_

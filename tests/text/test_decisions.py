@@ -70,8 +70,7 @@ def test_sets_are_those_of_least_cost(data, cost):
 
 def test_a_cost_asks_for_probabilities(data):
     tagger = ml.Tagger(ml.PLST(), cost="f1").fit(data)
-    assert isinstance(tagger.learner_, ml.Calibrated)
-    assert isinstance(tagger.ranker_, ml.PLST)
+    assert tagger.learner_.calibrate == "auto"
     assert tagger.predict_proba(data).shape == (300, 30)
 
 

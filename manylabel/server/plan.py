@@ -1,15 +1,19 @@
 """What is to be served, where, and by how many."""
 
 import json
+import os
 import socket
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from manylabel.persistence.folder import MANIFEST
 from manylabel.server.security import Guard, Tokens, is_loopback
 from manylabel.server.settings import WINDOWS
 from manylabel.server.store import SERVE
 
 BACKLOG = 1024  # connections that wait to be accepted
+FEW = 5  # models that are named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +82,15 @@ class Plan:
         )
 
     def check(self) -> None:
-        """Refuse to be reached by others as long as all may do all."""
+        """Refuse what is no folder of models, and to be open to others."""
         if not Path(self.models).is_dir():
             raise ValueError(f"MODELS must be a folder. Got {self.models!r}.")
+        if Path(self.models, MANIFEST).is_file():
+            parent = os.path.normpath(Path(self.models, os.pardir))
+            raise ValueError(
+                f"MODELS must be a folder of model folders. {self.models} is a model; "
+                f"serve the folder that it is in (manylabel serve {parent})."
+            )
         if WINDOWS and self.n_workers > 1:
             raise ValueError(
                 "--workers must be 1 on Windows, where processes share no socket. "
@@ -107,6 +117,23 @@ class Plan:
             raise OSError(error.errno, error.strerror, place) from None
         listener.set_inheritable(True)
         return listener
+
+    def say_ready(self, names: Sequence[str]) -> str:
+        """Return what people are told once models of some names are loaded.
+
+        Examples
+        --------
+        >>> Plan(models="models").say_ready(["menu", "shop"])
+        'Ready: 2 models are loaded: menu, shop.'
+        """
+        if not names:
+            return (
+                f"Ready: no models yet; one that is saved in {self.models} is noticed."
+            )
+        verb = "model is" if len(names) == 1 else "models are"
+        by = f" by all {self.n_workers} workers" if self.n_workers > 1 else ""
+        named = f": {', '.join(names)}" if len(names) <= FEW else ""
+        return f"Ready: {len(names):,} {verb} loaded{by}{named}."
 
     def of_worker(self, number: int, counts: str) -> "Plan":
         """Return the plan of one of several workers."""

@@ -24,6 +24,7 @@ from manylabel.server.metrics import Metrics
 from manylabel.server.plan import Plan
 from manylabel.server.security import make_private
 from manylabel.server.service import Service
+from manylabel.server.store import replace_text
 
 GRACE = 10  # seconds for requests to be answered when the server ends
 KEPT = 60  # seconds for which a connection without requests is kept
@@ -98,10 +99,10 @@ def serve(
     log = open_log(plan.log_url)
     life = Life(Service(plan.models, log), is_patient=plan.is_patient, early=plan.early)
     life.settle = collect_less
+    if tell is None and plan.ready is not None:
+        tell = partial(replace_text, plan.ready)
     if tell is not None:
-        life.tell_ready = partial(tell, "Ready: models are loaded.")
-    elif plan.ready is not None:
-        life.tell_ready = plan.ready.touch
+        life.tell_ready = lambda: tell(plan.say_ready(life.service.names()))
     config = _configure(plan, life)
     collect_less()
     sys.setswitchinterval(TURN)

@@ -56,9 +56,11 @@ class Worker:
         elif now >= self.begin_at:
             self._start(now)
 
-    def was_ready(self) -> bool:
-        """Return whether the process, or one before it, has loaded its models."""
-        return self.plan.ready is not None and self.plan.ready.exists()
+    def said(self) -> str:
+        """Return what the process, or one before it, said when it was ready."""
+        if self.plan.ready is None or not self.plan.ready.exists():
+            return ""
+        return self.plan.ready.read_text("utf-8")
 
     def ask_to_end(self) -> None:
         """Tell the process to end what it has begun, and then itself."""
@@ -153,9 +155,9 @@ def supervise(plan: Plan, listener: socket.socket, tell: Callable[[str], None]) 
             while not stopping:
                 for worker in workers:
                     worker.tend()
-                if not is_told and all(worker.was_ready() for worker in workers):
+                if not is_told and all(worker.said() for worker in workers):
                     is_told = True
-                    tell(f"Ready: models are loaded by all {plan.n_workers} workers.")
+                    tell(workers[0].said())
                 time.sleep(LOOK)
             tell(f"Ending {plan.n_workers} workers.")
         finally:

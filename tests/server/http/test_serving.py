@@ -60,7 +60,7 @@ def test_a_signal_ends_a_server_and_nothing_is_lost(serve, models, number):
     status, said = served.end(number)
     assert status == 0
     said = said.removeprefix("note: compiling kernels, once on this machine.\n")
-    assert said.startswith("Ready: models are loaded.\nEnded; all that was")
+    assert said.startswith("Ready: 2 models are loaded: menu, rows.\nEnded; all")
     assert acknowledged(models) == ["lion"]
     again = serve().wait()
     assert teach(again, "zebra")[1] == {"sequence": again_after(models)}
@@ -108,7 +108,7 @@ def test_workers_are_ready_together(serve):
 def test_workers_are_said_to_be_ready_once_when_all_are(serve):
     served = serve("--workers", "2")
     said = served.process.stderr.readline()
-    assert said == "Ready: models are loaded by all 2 workers.\n"
+    assert said == "Ready: 2 models are loaded by all 2 workers: menu, rows.\n"
     assert call(served, MENU)[0] == 200
     assert served.end(signal.SIGINT)[1].startswith("Ending 2 workers.\nEnded; all")
 
@@ -230,6 +230,25 @@ def test_bad_places_are_refused_in_one_sentence(models, tmp_path, capsys):
         port = listener.getsockname()[1]
         said = refused(capsys, "serve", models, "--port", port)
     assert f"127.0.0.1:{port}: address already in use" in said
+
+
+def test_a_model_in_place_of_its_folder_is_refused_and_left_alone(models, capsys):
+    said = refused(capsys, "serve", models / "menu")
+    told = f"{models / 'menu'} is a model; serve the folder that it is in"
+    assert f"{told} (manylabel serve {models})." in said
+    assert not (models / "menu" / ".serve").exists()
+
+
+def test_the_folder_of_a_model_is_found_from_inside(models, capsys, monkeypatch):
+    monkeypatch.chdir(models / "menu")
+    assert refused(capsys, "serve", ".").endswith("(manylabel serve ..).\n")
+
+
+def test_few_models_are_named_many_are_counted():
+    plan = Plan(models="models")
+    assert plan.say_ready(["menu"]) == "Ready: 1 model is loaded: menu."
+    assert plan.say_ready([f"m{i}" for i in range(6)]) == "Ready: 6 models are loaded."
+    assert plan.say_ready([]).startswith("Ready: no models yet; one that is saved in")
 
 
 def test_what_users_wrote_is_read_by_the_owner_alone(models, capsys):

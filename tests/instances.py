@@ -36,6 +36,7 @@ CALIBRATED = [
     manylabel.PowersetTree(calibrate="auto"),
     manylabel.CSDPP(calibrate="auto"),
     manylabel.OnlineLabelTree(calibrate="auto"),
+    manylabel.OnlineBinaryRelevance(calibrate="auto"),
     clone(SMALL["Blend"]).set_params(calibrate="auto"),
 ]
 ESTIMATORS.extend(CALIBRATED)

@@ -59,6 +59,7 @@ class OnlineBinaryRelevance(CodeRegression):
         eta0: float = 1.0,
         clip_step: bool = True,
         fit_intercept: bool = True,
+        calibrate: str | None = None,
     ) -> None:
         self.regressor = regressor
         self.l2_regularization = l2_regularization
@@ -66,6 +67,7 @@ class OnlineBinaryRelevance(CodeRegression):
         self.eta0 = eta0
         self.clip_step = clip_step
         self.fit_intercept = fit_intercept
+        self.calibrate = calibrate
 
     def _start_code(self, n_labels: int) -> None:
         """Draw nothing: the labels are their own code."""

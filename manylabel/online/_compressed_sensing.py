@@ -73,6 +73,7 @@ class OnlineCompressedSensing(CodeRegression):
         eta0: float = 1.0,
         clip_step: bool = True,
         fit_intercept: bool = True,
+        calibrate: str | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
@@ -83,6 +84,7 @@ class OnlineCompressedSensing(CodeRegression):
         self.eta0 = eta0
         self.clip_step = clip_step
         self.fit_intercept = fit_intercept
+        self.calibrate = calibrate
         self.random_state = random_state
 
     def _check_parameters(self) -> None:

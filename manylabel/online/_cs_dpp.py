@@ -395,7 +395,7 @@ class CSDPP(GrowingClassifier):
         self._check_plan()
 
     def _check_parameters(self) -> None:
-        self._check_calibrate()
+        super()._check_parameters()
         as_cost(self.cost)
         for name, known in (
             ("basis", BASES),

@@ -1,95 +1,30 @@
 """Learners of streams whose rows may bring new features and labels."""
 
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from manylabel import _validation
-from manylabel._typing import CSR, Floats, Ints, MatrixLike
-from manylabel.base import OnlineClassifier
-from manylabel.model_selection.calibration import Curves
-from manylabel.model_selection.probable import DEPTH, ProbableClassifier
-from manylabel.online._window import N_ROWS, Window, count_ranked, is_ranked
+from manylabel._typing import CSR, Floats, MatrixLike
+from manylabel.online._calibrated import CalibratedStream
 from manylabel.propensity import recorded_law
-from manylabel.sharing import reading
 
 LAW = (0.55, 1.5)  # of running propensities
-KNOWN = "_known_curves"
 
 
-class GrowingClassifier(ProbableClassifier, OnlineClassifier):
+class GrowingClassifier(CalibratedStream):
     """Rows may have more columns than those before, and fewer, where ``grow`` is true.
 
     A subclass has ``_grow(n_features, n_labels)``, which makes room for columns or
     refuses them, and ``_check_room``, which refuses them before anything is made.
-    ``propensity`` is that of labels met and to come, or None. With ``calibrate``, one
-    row in eight is ranked before it is learnt, and the last 1,024 of these say what
-    scores mean: a subclass has ``_learn_rows`` in place of ``_learn``, and ``_counts``,
-    and begins with an empty ``window_``.
+    ``propensity`` is that of labels met and to come, or None.
     """
-
-    _written = ("state_", "window_")
 
     grow: bool
     propensity: Any
     max_inverse_propensity: float
-    state_: Any
-    window_: Window
-
-    _predict_proba = reading(ProbableClassifier._predict_proba)
-    predict_topk = reading(ProbableClassifier.predict_topk)
-    to_proba = reading(ProbableClassifier.to_proba)
-
-    @property
-    def n_seen_(self) -> int:
-        """Rows learnt so far."""
-        raise NotImplementedError
-
-    @property
-    @reading
-    def calibration_(self) -> Curves:
-        """What scores mean, by the rows of ``window_``."""
-        return self._curves()
-
-    def _begin_calibration(self) -> None:
-        self.window_ = Window.new()
-        self.__dict__[KNOWN] = []
-
-    def _learn(self, X: CSR, Y: CSR) -> None:
-        for rows, labels in self._turns(X, Y):
-            self._learn_rows(rows, labels)
-
-    def _turns(self, X: CSR, Y: CSR) -> Iterator[tuple[CSR, CSR]]:
-        """Yield rows to learn next; before that, rank the first, if that is due."""
-        if self.calibrate is None or not X.shape[0]:
-            yield X, Y
-            return
-        due = is_ranked(self.n_seen_ + np.arange(X.shape[0]))
-        cuts = sorted({0, *np.flatnonzero(due).tolist(), X.shape[0]})
-        for start, end in pairwise(cuts):
-            if due[start]:
-                self._note(X[start : start + 1], Y[start : start + 1])
-            yield X[start:end], Y[start:end]
-
-    def _note(self, X: CSR, Y: CSR) -> None:
-        """Rank one row."""
-        if not len(self.window_.missed):
-            self.window_ = Window.new(N_ROWS)
-        number, best = count_ranked(self.n_seen_), self._topk(X, DEPTH)
-        self.window_.note(number, best, Y.indices, self._gain())
-
-    def _curves(self) -> Curves:
-        """Return what scores mean, made once for what was learnt so far."""
-        known = self.__dict__.setdefault(KNOWN, [])
-        key = self.n_seen_, self.calibrate
-        if not known or known[0] is not self.window_ or known[1] != key:
-            curves = self.window_.fit(self._counts(), self._gain(), self.calibrate)
-            known[:] = [self.window_, key, curves]
-        found: Curves = known[2]
-        return found
 
     def _gain(self) -> Floats:
         """Return how many true labels a recorded one stands for, at most so many."""
@@ -153,14 +88,6 @@ class GrowingClassifier(ProbableClassifier, OnlineClassifier):
                 'propensity must be a fitted Propensity, numbers in (0, 1], "running" '
                 f"or None. Got {self.propensity!r}."
             )
-
-    def _counts(self) -> Ints:
-        """Return how many rows had each label so far."""
-        counts: Ints = self.state_.counts[: len(self.classes_)]
-        return counts
-
-    def _learn_rows(self, X: CSR, Y: CSR) -> None:
-        raise NotImplementedError
 
     def _grow(self, n_features: int, n_labels: int) -> None:
         raise NotImplementedError

@@ -289,7 +289,7 @@ class OnlineLabelTree(GrowingClassifier):
         self._check_arity()
 
     def _check_parameters(self) -> None:
-        self._check_calibrate()
+        super()._check_parameters()
         counted(self.cost)
         for name, least, most in (
             ("arity", 2, MOST_ARITY),

@@ -61,6 +61,7 @@ class OnlineRandomProjection(CodeRegression):
         eta0: float = 1.0,
         clip_step: bool = True,
         fit_intercept: bool = True,
+        calibrate: str | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
@@ -70,6 +71,7 @@ class OnlineRandomProjection(CodeRegression):
         self.eta0 = eta0
         self.clip_step = clip_step
         self.fit_intercept = fit_intercept
+        self.calibrate = calibrate
         self.random_state = random_state
 
     def _start_code(self, n_labels: int) -> None:

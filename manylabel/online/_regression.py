@@ -10,8 +10,8 @@ from manylabel import _validation
 from manylabel._kernels.cs_dpp import regression
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats
-from manylabel.base import OnlineClassifier
 from manylabel.lists import where
+from manylabel.online._calibrated import CalibratedStream
 from manylabel.persistence.records import Field, Finite, Number, Sizes
 from manylabel.sharing import reading
 
@@ -41,7 +41,7 @@ class Regression(NamedTuple):
                 raise ValueError(f"state_.{name} must have a row for each weight.")
 
 
-class CodeRegression(OnlineClassifier):
+class CodeRegression(CalibratedStream):
     """Linear regression, row by row, from the features to a code of the labels.
 
     A subclass has ``_start_code(n_labels)``, which draws the code, ``_n_targets``, its
@@ -71,6 +71,10 @@ class CodeRegression(OnlineClassifier):
         the plain steps of the paper, which can diverge on rows longer than 1.
     fit_intercept : bool, default=True
         Add a constant feature, regularised as the others.
+    calibrate : {"auto", "sigmoid", "isotonic"} or None, default=None
+        Make scores probabilities, for ``predict_proba``: one row in eight is ranked
+        before it is learnt, and the last 1,024 of these say how often labels of some
+        score are true; see :class:`Calibrated`. Sets and rankings stay as they are.
     random_state : int, Generator, RandomState or None, default=0
         Seeds the code.
 
@@ -83,6 +87,8 @@ class CodeRegression(OnlineClassifier):
         ``l2_regularization`` I + the sum of x x', of shape (0, 0) for gradient descent;
         ``spread``, the sum of x_j^2 |x|^2 for each feature j, of shape (0,) unless
         adaptive; ``counts``, the rows that had each label; ``n_seen``.
+    window_ : Window
+        Best labels of the rows that were ranked last; empty without ``calibrate``.
     n_seen_ : int
         Rows learnt so far.
     """
@@ -107,6 +113,7 @@ class CodeRegression(OnlineClassifier):
         return int(self.state_.n_seen)
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         _validation.choice(self.regressor, "regressor", REGRESSORS)
         _validation.choice(self.learning_rate, "learning_rate", LEARNING_RATES)
         for name in ("l2_regularization", "eta0"):
@@ -127,14 +134,19 @@ class CodeRegression(OnlineClassifier):
             counts=np.zeros(n_labels, np.int64),
             n_seen=0,
         )
+        self._begin_calibration()
 
-    def _learn(self, X: CSR, Y: CSR) -> None:
+    def _learn_rows(self, X: CSR, Y: CSR) -> None:
         for rows in self._pieces(X):
             n_seen = self._count(Y[rows])
             self._regress(X[rows], Y[rows], n_seen)
 
     def _progress(self, X: CSR, Y: CSR) -> CSR:
-        pieces = [self._progress_at_once(X[rows], Y[rows]) for rows in self._pieces(X)]
+        pieces = [
+            self._progress_at_once(rows[piece], labels[piece])
+            for rows, labels in self._turns(X, Y)
+            for piece in self._pieces(rows)
+        ]
         return sp.vstack(pieces, format="csr")
 
     def _progress_at_once(self, X: CSR, Y: CSR) -> CSR:

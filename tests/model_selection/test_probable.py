@@ -28,7 +28,10 @@ from manylabel import (
     LabelTree,
     NameMatch,
     OneVsRest,
+    OnlineBinaryRelevance,
+    OnlineCompressedSensing,
     OnlineLabelTree,
+    OnlineRandomProjection,
     PDSparse,
     PfastreXML,
     PfastXML,
@@ -65,7 +68,14 @@ BATCH = [
     SLEEC(n_estimators=1, n_components=5, n_iter=2),
     WSABIE(n_components=5, n_iter=2),
 ]
-ONLINE = [CSDPP(n_components=0.5), OnlineLabelTree()]
+GROWING = [CSDPP(n_components=0.5), OnlineLabelTree()]
+ONLINE = [
+    *GROWING,
+    OnlineBinaryRelevance(),
+    OnlineCompressedSensing(n_components=0.9),
+    OnlineRandomProjection(n_components=0.5, regressor="gradient"),
+]
+TRUE = [OneVsRest(), LabelTree(), LEML(n_components=5), AnnotationTree(C=1, budget=8)]
 SAME = [OneVsRest(), FastXML(n_estimators=5), LabelTree()]
 
 
@@ -101,7 +111,7 @@ def test_known_probabilities_are_found_again(learner):
     assert 0 <= found.min() <= found.max() <= 1
 
 
-@pytest.mark.parametrize("learner", [OneVsRest(), LabelTree(), *ONLINE], ids=name_of)
+@pytest.mark.parametrize("learner", [*TRUE, *GROWING], ids=name_of)
 def test_of_labels_that_are_lost_they_are_those_of_true_ones(learner):
     X, Y, _ = draw(8_000, 0, 0.5)
     fresh, _, chances = draw(2_000, 1)
@@ -172,8 +182,8 @@ def test_a_stream_may_be_cut_anywhere(learner):
             model.partial_fit(X[start:end], Y[start:end])
         models.append(model)
     for other in models[1:]:
-        for one, two in zip(models[0].window_, other.window_, strict=True):
-            assert_array_equal(one, two)
+        for name, value in models[0].get_state().items():
+            assert_array_equal(value, other.get_state()[name], err_msg=name)
         assert_array_equal(models[0].predict_proba(X), other.predict_proba(X))
 
 
@@ -284,3 +294,7 @@ def test_a_model_that_was_saved_before_it_could_be_calibrated_is_taken_over():
         state = learner.fit(X, Y).get_state()
         assert not any(name.startswith("calibration_") for name in state)
         assert not clone(learner).set_state(state).calibration_
+    state = OnlineBinaryRelevance().fit(X, Y).get_state()
+    state = {n: v for n, v in state.items() if not n.startswith("window_")}
+    again = OnlineBinaryRelevance(calibrate="auto").set_state(state)
+    assert again.partial_fit(X, Y).predict_proba(X).max() > 0.5

@@ -51,6 +51,18 @@ def check_labels(given: FeedbackIn) -> None:
         raise BadItem("feedback must accept or reject a label, or be complete.")
 
 
+def is_blank(item: Item) -> bool:
+    """Tell whether an item is a text without a letter: there is nothing to learn from.
+
+    Examples
+    --------
+    >>> is_blank({"text": " "}), is_blank({"text": "a"}), is_blank({"features": {}})
+    (True, False, False)
+    """
+    text = item.get("text")
+    return isinstance(text, str) and not text.strip()
+
+
 def as_body(given: FeedbackIn, item: Item, who: str) -> dict[str, Any]:
     """Return feedback on an item as the log keeps it."""
     body = {

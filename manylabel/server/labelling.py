@@ -9,7 +9,7 @@ from scipy.special import expit
 from manylabel.propensity import Propensity
 from manylabel.server.errors import BadItem
 from manylabel.server.events import Remembered, write_json
-from manylabel.server.items import Item
+from manylabel.server.items import Item, is_blank
 from manylabel.server.models import Model, Tagged, Wish
 
 DEPTH = 10  # labels of an item that may be unsure
@@ -73,6 +73,5 @@ def _inverse_propensities(model: Model) -> dict[str, float]:
 
 def _is_readable(model: Model, item: Item) -> bool:
     """Tell whether a model, and a person, can read an item: a text is not blank."""
-    if model.tagger.reads_texts_:
-        return bool(item.get("text", "").strip())
-    return "features" in item
+    wanted = "text" if model.tagger.reads_texts_ else "features"
+    return wanted in item and not is_blank(item)

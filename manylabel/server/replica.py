@@ -12,6 +12,7 @@ from manylabel.server import events, versions
 from manylabel.server.answers import Predictions, VersionInfo
 from manylabel.server.drift import Drift
 from manylabel.server.errors import (
+    BadItem,
     NotReady,
     UnknownPrediction,
     UnknownSequence,
@@ -20,7 +21,13 @@ from manylabel.server.errors import (
 from manylabel.server.events import Appended, Draft, Event, Remembered
 from manylabel.server.following import Following, Published
 from manylabel.server.following_thread import FollowingThread
-from manylabel.server.items import FeedbackIn, Item, as_body, check_labels
+from manylabel.server.items import (
+    FeedbackIn,
+    Item,
+    as_body,
+    check_labels,
+    is_blank,
+)
 from manylabel.server.jobs import Job, Jobs, Order
 from manylabel.server.label_index import LabelIndex
 from manylabel.server.labelling import Candidate, choose_items
@@ -165,6 +172,8 @@ class Replica:
         for each, _ in given:
             check_labels(each)
         items = [self._item(each, key) for each, key in given]
+        if any(map(is_blank, items)):
+            raise BadItem("text of feedback must not be blank: it teaches nothing.")
         now = self._published()
         verdicts = now.model.judge_many(items)
         futures = []

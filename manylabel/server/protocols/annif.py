@@ -134,7 +134,10 @@ def suggest(
 
 
 def learn(replica: Replica, documents: Sequence[IndexedDocument], who: str) -> None:
-    """Record documents with all their subjects; an id replaces its last form."""
+    """Record documents with all their subjects; an id replaces its last form.
+
+    A blank document teaches nothing: what was said before of its id is taken back.
+    """
     waiting = []
     for document in documents:
         given = FeedbackIn(
@@ -142,11 +145,11 @@ def learn(replica: Replica, documents: Sequence[IndexedDocument], who: str) -> N
             accepted=list(dict.fromkeys(subject.uri for subject in document.subjects)),
             complete=True,
         )
-        if document.document_id is None:
-            waiting.append(replica.feedback(given, None, who))
-        else:
+        if document.document_id is not None:
             digest = hashlib.sha256(document.document_id.encode()).hexdigest()
             revise(replica, f"annif {digest}", given, who)
+        elif document.text.strip():
+            waiting.append(replica.feedback(given, None, who))
     for future in waiting:
         future.result()
 

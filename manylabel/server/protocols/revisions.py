@@ -9,7 +9,7 @@ from bisect import bisect_left
 
 from manylabel.server.errors import Busy, KeyReused
 from manylabel.server.events import RETRACT, Event
-from manylabel.server.items import FeedbackIn
+from manylabel.server.items import FeedbackIn, is_blank
 from manylabel.server.replica import Replica
 
 ATTEMPTS = 8  # while others revise the same document at the same moment
@@ -18,7 +18,8 @@ ATTEMPTS = 8  # while others revise the same document at the same moment
 def revise(replica: Replica, name: str, given: FeedbackIn, who: str) -> None:
     """Record what is said of a document now, and take back what was said before.
 
-    It returns after the commit. What was said last already is not recorded again.
+    It returns after the commit. What was said last already is not recorded again, and
+    neither is what is said of a blank text, which teaches nothing.
 
     Parameters
     ----------
@@ -31,6 +32,9 @@ def revise(replica: Replica, name: str, given: FeedbackIn, who: str) -> None:
     who : str
         By whom.
     """
+    if is_blank(given.item or {}):
+        withdraw(replica, name, who)
+        return
     for _ in range(ATTEMPTS):
         count, last = _find_last(replica, name)
         if last is not None and _says(last, given):

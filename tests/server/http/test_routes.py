@@ -133,6 +133,14 @@ def test_of_a_list_with_one_bad_feedback_nothing_is_recorded(http):
     assert sequence == before + 1
 
 
+def test_feedback_on_a_blank_text_is_refused_by_item_and_by_prediction(http):
+    name = predict(http, " ").json()["predictions"][0]["id"]
+    for about in ({"item": {"text": ""}}, {"prediction_id": name}):
+        answer = http.post(f"{MENU}/feedback", json={**about, "accepted": ["zoo"]})
+        assert answer.status_code == 422
+        assert "text of feedback must not be blank" in answer.json()["detail"]
+
+
 def test_a_prediction_waits_for_what_it_comes_after(http):
     sequence = teach(http, "zebra", ["zoo"], wait=False).json()["sequence"]
     assert predict(http, after=sequence).json()["applied"] >= sequence

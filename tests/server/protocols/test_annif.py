@@ -95,6 +95,14 @@ def test_documents_without_an_id_are_learnt_each_time(served):
     assert served.kinds()[before:] == ["feedback", "feedback"]
 
 
+def test_blank_documents_are_taken_and_teach_nothing(served):
+    before = served.log.last()
+    blank = {"text": " \n", "subjects": [{"uri": "zoo"}]}
+    documents = [blank, {**blank, "document_id": "b"}, {**blank, "text": "lion"}]
+    assert served.post(f"{PROJECT}/learn", documents).status == 204
+    assert served.log.last() == before + 1
+
+
 def test_what_is_learnt_shows_in_the_next_suggestion(served):
     text, uri = "zugenoxx flambeed", "http://example.org/dessert"
     document = {"text": text, "subjects": [{"uri": uri, "label": "Dessert"}]}

@@ -41,6 +41,12 @@ def test_the_last_word_stands(served, words):
     assert standing(served.log, name) == expected
 
 
+def test_a_document_that_has_become_blank_says_nothing(served):
+    revise(served.replica, "blank 1", say("a"), "me")
+    revise(served.replica, "blank 1", say("b")._replace(item={"text": " "}), "me")
+    assert standing(served.log, "blank 1") == []
+
+
 def test_of_those_who_speak_at_once_one_stands(served):
     words = [f"label {n}" for n in range(4)] * 3
     with ThreadPoolExecutor(6) as pool:

@@ -270,9 +270,12 @@ def _count(columns: Array, counts: Ints, n_columns: int) -> CSR:
 
 def _rows(columns: Array, counts: Ints, n_columns: int) -> CSR:
     """Return ones at ``columns``, cut into rows of ``counts`` entries each."""
-    indptr = np.concatenate([[0], np.cumsum(counts)])
+    index = sp.get_index_dtype(maxval=max(len(columns), n_columns))
+    indptr = np.concatenate([[0], np.cumsum(counts)], dtype=index, casting="unsafe")
     ones = np.ones(len(columns), np.float32)
-    return sp.csr_array((ones, columns, indptr), shape=(len(counts), n_columns))
+    return sp.csr_array(
+        (ones, columns.astype(index), indptr), shape=(len(counts), n_columns)
+    )
 
 
 def _check_arguments(**arguments: Any) -> None:

@@ -166,6 +166,18 @@ def read_events(rows: Iterable[Any]) -> list[Event]:
     ]
 
 
+def digest_item(item: Mapping[str, Any]) -> str:
+    """Return what equal items have in common, whatever ids they came with.
+
+    Examples
+    --------
+    >>> digest_item({"text": "a", "id": "1"}) == digest_item({"text": "a"})
+    True
+    """
+    content = {name: it for name, it in item.items() if name != "id"}
+    return hashlib.sha256(write_json(content).encode()).hexdigest()
+
+
 def prediction_row(found: Remembered) -> tuple[Any, ...]:
     """Return a prediction as a row of a table."""
     item, labels = write_json(found.item), write_json(found.labels)

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from manylabel.propensity import Propensity
 from manylabel.server.errors import BadItem
-from manylabel.server.events import Remembered, write_json
+from manylabel.server.events import Remembered, digest_item
 from manylabel.server.items import Item, is_blank
 from manylabel.server.models import Model, Tagged, Wish
 
@@ -33,7 +33,7 @@ def choose_items(model: Model, found: Sequence[Remembered], n: int) -> list[Cand
     The priority is the sum over labels of p (1 - p), how unsure the model is, times the
     inverse propensity, how often the label is missed where it belongs.
     """
-    unique = {write_json(each.item): each for each in reversed(found)}
+    unique = {digest_item(each.item): each for each in reversed(found)}
     readable = [each for each in unique.values() if _is_readable(model, each.item)]
     if not readable:
         return []

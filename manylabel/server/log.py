@@ -1,6 +1,6 @@
 """The log: what every store of events can do, and the thread that writes to it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -41,6 +41,14 @@ class Log(Protocol):
     def recall(self, prediction_id: str) -> Remembered | None: ...  # noqa: D102
 
     def settle(self, prediction_ids: Sequence[str]) -> None: ...  # noqa: D102
+
+    def settle_items(  # noqa: D102
+        self, items: Sequence[tuple[str, str]], at: float
+    ) -> None: ...
+
+    def settled_items(  # noqa: D102
+        self, model: str, digests: Collection[str]
+    ) -> set[str]: ...
 
     def unsettled(self, model: str, limit: int) -> list[Remembered]: ...  # noqa: D102
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from threading import Condition, Thread
 
 from manylabel.exceptions import ManylabelError
-from manylabel.server.events import Remembered
+from manylabel.server.events import Remembered, digest_item
+from manylabel.server.items import Item
 from manylabel.server.log import Log
 
 PAUSE = 0.02  # seconds in which predictions gather before they are written
@@ -42,7 +43,7 @@ class Memory:
         self._log, self._age, self._most = log, age, most
         self._n_written = 0  # since some were forgotten
         self._waiting: deque[Remembered] = deque(maxlen=most_waiting)
-        self._settled: deque[str] = deque(maxlen=most_waiting)
+        self._settled: deque[tuple[str, str]] = deque(maxlen=most_waiting)
         self._recent: dict[str, Remembered] = {}  # waiting, by id
         self._changed = Condition()
         self._is_stopped = False
@@ -65,11 +66,27 @@ class Memory:
             found = self._log.recall(prediction_id)
         return found
 
-    def settle(self, prediction_id: str) -> None:
-        """Note soon that a prediction has had its feedback."""
+    def settle(self, model: str, item: Item) -> None:
+        """Note soon that an item has had its feedback."""
         with self._changed:
-            self._settled.append(prediction_id)
+            self._settled.append((model, digest_item(item)))
             self._changed.notify()
+
+    def unsettled(self, model: str, limit: int) -> list[Remembered]:
+        """Return predictions of a model, of the newest, whose items had no feedback.
+
+        Those whose items had some are settled once they are met here: so predictions
+        need no index by item, and what came after the feedback is found too.
+        """
+        while found := self._log.unsettled(model, limit):
+            digests = {each.id: digest_item(each.item) for each in found}
+            done = self._log.settled_items(model, set(digests.values()))
+            late = [name for name, digest in digests.items() if digest in done]
+            if late:
+                self._log.settle(late)
+            if len(late) < len(found):
+                return [each for each in found if digests[each.id] not in done]
+        return []
 
     def stop(self) -> None:
         """Write what waits, then end the thread."""
@@ -106,7 +123,7 @@ class Memory:
             if predictions:
                 self._log.remember(predictions)
             if settled:
-                self._log.settle(settled)
+                self._log.settle_items(settled, time.time())
         finally:
             with self._changed:
                 waiting = {found.id: found for found in self._waiting}

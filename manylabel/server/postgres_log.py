@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
@@ -33,6 +33,10 @@ CREATE TABLE IF NOT EXISTS manylabel_predictions (
     settled boolean NOT NULL
 );
 CREATE INDEX IF NOT EXISTS manylabel_by_age ON manylabel_predictions (model, at);
+CREATE TABLE IF NOT EXISTS manylabel_settled_items (
+    model text NOT NULL, digest text NOT NULL, at double precision NOT NULL,
+    PRIMARY KEY (model, digest)
+);
 """
 CHANNEL = "manylabel_events"
 LOCK = 0x6D616E79  # of all writers of this log, in the database
@@ -42,7 +46,7 @@ R = TypeVar("R")
 
 
 class PostgresLog:
-    """A log in a database of PostgreSQL, in two tables of its own.
+    """A log in a database of PostgreSQL, in three tables of its own.
 
     A lock of the database lets one writer after another append, so numbers have no gaps
     and are committed in order; readers never wait. When the connection breaks, each
@@ -140,9 +144,28 @@ class PostgresLog:
         return events.read_prediction(rows[0]) if rows else None
 
     def settle(self, prediction_ids: Sequence[str]) -> None:
-        """Note that predictions have had their feedback."""
+        """Note that predictions have had their feedback, or their items have."""
         query = "UPDATE manylabel_predictions SET settled = true WHERE id = ANY(%s)"
         self._run(lambda connection: connection.execute(query, [list(prediction_ids)]))
+
+    def settle_items(self, items: Sequence[tuple[str, str]], at: float) -> None:
+        """Note that items, by model and digest, have had their feedback at a time."""
+        insert = "INSERT INTO manylabel_settled_items VALUES (%s, %s, %s)"
+        # In one order, so that two who note the same do not wait for each other.
+        rows = [(*each, at) for each in sorted(set(items))]
+
+        def write(connection: Any) -> None:
+            with connection.transaction(), connection.cursor() as cursor:
+                again = "ON CONFLICT (model, digest) DO UPDATE SET at = excluded.at"
+                cursor.executemany(f"{insert} {again}", rows)
+
+        self._run(write)
+
+    def settled_items(self, model: str, digests: Collection[str]) -> set[str]:
+        """Return those of some items of a model that have had their feedback."""
+        query = "SELECT digest FROM manylabel_settled_items WHERE model = %s"
+        rows = self._rows(f"{query} AND digest = ANY(%s)", model, list(digests))
+        return {digest for (digest,) in rows}
 
     def unsettled(self, model: str, limit: int) -> list[Remembered]:
         """Return the newest predictions of a model that have had no feedback."""
@@ -154,6 +177,10 @@ class PostgresLog:
         """Drop predictions older than a time, or not of the newest; return how many."""
         late = "SELECT id FROM manylabel_predictions ORDER BY at DESC OFFSET %s"
         query = f"DELETE FROM manylabel_predictions WHERE at < %s OR id IN ({late})"
+        last = "SELECT at FROM manylabel_settled_items ORDER BY at DESC"
+        items = "DELETE FROM manylabel_settled_items WHERE at < %s OR at <= "
+        late_items = f"{items} ({last} LIMIT 1 OFFSET %s)"
+        self._run(lambda c: c.execute(late_items, [before, keep]))
         return self._run(lambda c: int(c.execute(query, [before, keep]).rowcount))
 
     def close(self) -> None:

@@ -181,8 +181,7 @@ class Replica:
             body = as_body(each, item, who)
             body["predicted"] = {"version": now.version, **verdict._asdict()}
             futures.append(self._submit(events.FEEDBACK, body, key))
-            if each.prediction_id is not None:
-                self._parts.memory.settle(each.prediction_id)
+            self._parts.memory.settle(self.name, item)
         return futures
 
     def find(self, key: str, kind: str = events.FEEDBACK) -> Event | None:
@@ -298,10 +297,10 @@ class Replica:
         """Return the items to label next, the most useful first.
 
         They are chosen among some items, or among the newest predictions that are
-        remembered and have had no feedback.
+        remembered and whose items have had no feedback.
         """
         if items is None:
-            found = self._parts.log.unsettled(self.name, AMONG)
+            found = self._parts.memory.unsettled(self.name, AMONG)
         else:
             found = [Remembered("", self.name, "", dict(i), [], 0.0) for i in items]
         return choose_items(self._published().model, found, n)

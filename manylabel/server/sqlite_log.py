@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,10 @@ PREDICTIONS = (
         settled INTEGER NOT NULL
     ) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS by_age ON predictions (model, at)",
+    """CREATE TABLE IF NOT EXISTS settled_items (
+        model TEXT NOT NULL, digest TEXT NOT NULL, at REAL NOT NULL,
+        PRIMARY KEY (model, digest)
+    ) WITHOUT ROWID""",
 )
 POLL = 0.01  # seconds between looks for what other processes wrote
 JOURNAL = 16 << 20  # bytes of a journal that are kept once it is in the file
@@ -161,12 +165,28 @@ class SqliteLog:
         return row and events.read_prediction(row)
 
     def settle(self, prediction_ids: Sequence[str]) -> None:
-        """Note that predictions have had their feedback."""
+        """Note that predictions have had their feedback, or their items have."""
         with self._predictions() as connection, _transaction(connection, self.timeout):
             connection.executemany(
                 "UPDATE predictions SET settled = 1 WHERE id = ?",
                 [[each] for each in prediction_ids],
             )
+
+    def settle_items(self, items: Sequence[tuple[str, str]], at: float) -> None:
+        """Note that items, by model and digest, have had their feedback at a time."""
+        with self._predictions() as connection, _transaction(connection, self.timeout):
+            connection.executemany(
+                "INSERT OR REPLACE INTO settled_items VALUES (?, ?, ?)",
+                [(*each, at) for each in items],
+            )
+
+    def settled_items(self, model: str, digests: Collection[str]) -> set[str]:
+        """Return those of some items of a model that have had their feedback."""
+        marks = ", ".join("?" * len(digests))
+        query = "SELECT digest FROM settled_items WHERE model = ? AND digest IN"
+        with self._predictions() as connection:
+            rows = connection.execute(f"{query} ({marks})", [model, *digests])
+            return {digest for (digest,) in rows}
 
     def unsettled(self, model: str, limit: int) -> list[Remembered]:
         """Return the newest predictions of a model that have had no feedback."""
@@ -187,6 +207,11 @@ class SqliteLog:
                     f"DELETE FROM predictions WHERE at < ? OR id IN ({late})",
                     [before, keep],
                 ).rowcount
+                late = "SELECT at FROM settled_items ORDER BY at DESC LIMIT 1 OFFSET ?"
+                connection.execute(
+                    f"DELETE FROM settled_items WHERE at < ? OR at <= ({late})",
+                    [before, keep],
+                )
             # Else the journal would stay as long as it has ever been.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return n_dropped

@@ -101,6 +101,7 @@ def empty_postgres(postgres: PostgresServer) -> PostgresServer:
     with psycopg.connect(postgres.url, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS manylabel_events")
         connection.execute("DROP TABLE IF EXISTS manylabel_predictions")
+        connection.execute("DROP TABLE IF EXISTS manylabel_settled_items")
     return postgres
 
 

@@ -181,6 +181,34 @@ def test_predictions_are_recalled_settled_and_forgotten(log):
     assert [log.recall(f"id{n}") is None for n in (2, 3)] == [True, False]
 
 
+def test_feedback_on_an_item_settles_all_predictions_of_it(log):
+    memory = Memory(log)
+    texts = ["a", "b", "a", "c"]
+    found = [
+        Remembered(f"id{n}", "m", "v", {"text": text, "id": str(n)}, [], 1e10 + n)
+        for n, text in enumerate(texts)
+    ]
+    log.remember(found)
+    log.remember([found[0]._replace(id="id9", model="other")])
+    memory.settle("m", {"text": "a"})
+    memory.settle("m", {"text": "a", "id": "x"})
+    memory.stop()
+    assert [each.id for each in memory.unsettled("m", 10)] == ["id3", "id1"]
+    assert [each.id for each in log.unsettled("m", 10)] == ["id3", "id1"]
+    assert [each.id for each in memory.unsettled("other", 10)] == ["id9"]
+    log.remember([found[0]._replace(id="id4", at=2e10)])  # asked once more
+    assert [each.id for each in memory.unsettled("m", 1)] == ["id3"]
+
+
+def test_settled_items_are_forgotten_by_age_and_number(log):
+    for at, name in enumerate("abcd"):
+        log.settle_items([("m", name)], float(at))
+    log.forget(before=0.5, keep=9)
+    assert log.settled_items("m", "abcd") == set("bcd")
+    log.forget(before=0.0, keep=2)
+    assert log.settled_items("m", "abcd") == set("cd")
+
+
 def test_predictions_are_bounded_by_number_and_the_oldest_go(log):
     memory = Memory(log, most=20)
     for n in range(100):

@@ -325,6 +325,10 @@ def test_the_queue_has_what_had_no_feedback_the_unsure_first(replica):
     replica.feedback(said, None, "me").result(10)
     wait_for(lambda: len(replica.queue(10)) == 2)
     assert {each.item["text"] for each in replica.queue(10)} == {"rye a", "red c"}
+    said = FeedbackIn(accepted=["a"], item={"text": "rye a"})
+    replica.feedback(said, None, "me").result(10)
+    wait_for(lambda: len(replica.queue(10)) == 1)
+    assert replica.queue(10)[0].item["text"] == "red c"
     (given,) = replica.queue(1, items=[{"text": "hot a"}])
     assert given.prediction_id is None
 

@@ -28,8 +28,10 @@ def find_answers(
     from manylabel.distributed.files import predict_files
 
     is_folder = data.given.is_dir()
-    if format == "xc":
-        raise ValueError("--format must be tsv, jsonl or parquet for tables. Got 'xc'.")
+    if format in ("csv", "xc"):
+        raise ValueError(
+            f"--format must be tsv, jsonl or parquet for tables. Got {format!r}."
+        )
     if not is_folder and not data.is_table():
         raise data.fault("expected Parquet or JSON lines, for --format parquet.")
     return parallel.make_ahead(

@@ -110,10 +110,10 @@ def evaluate(
     models, data = _divide(models, data)
     _check_alone(models, html, annotate)
     depths, law, learnt = _depths(k), parse_law(propensity), _load(models, jobs)
-    first, rows = learnt[str(models[0])], DataFile(data, reading)
+    rows = DataFile(data, reading).as_fitted(first := learnt[str(models[0])])
     names, values, source = _names(first, rows), None, None
     if law is not None:
-        training = DataFile(train, reading) if train else None
+        training = DataFile(train, reading).as_fitted(first) if train else None
         values, source = count_law(law, first, names, rows, training)
     most = None if intervals or len(learnt) > 1 else CHEAP * (intervals is None)
     asked = {"k": depths, "propensity": values, "max_rows": most}
@@ -194,7 +194,7 @@ def _judge(
     """Return what is found on all rows; only a page shows mistakes."""
     from manylabel.evaluation import Examination
 
-    found = Examination(**asked)
+    found, n_unlabelled = Examination(**asked), 0
     for chunk in track(rows.chunks_for(tagger), "Judging"):
         _, Y, scores, sets, proba = tagger.judge(chunk, k=found.evaluation.depth)
         if for_page:
@@ -202,6 +202,8 @@ def _judge(
         else:
             found.evaluation.update(Y, scores, sets, proba)
             found.labels.update(Y, scores, sets)
+        n_unlabelled += int((Y.sum(axis=1) == 0).sum())
+    rows.tell_unlabelled(chunk, n_unlabelled, found.evaluation.n_rows)
     return found
 
 

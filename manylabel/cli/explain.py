@@ -103,7 +103,7 @@ def explain(
         file or Path(), reading, labelled=False, textual=tagger.reads_texts_
     )
     given.check_there("--text TEXT explains a text")
-    data = None if file is None else _row(given, tagger, row or 0)
+    data = None if file is None else _row(given.as_fitted(tagger), tagger, row or 0)
     if tagger.reads_texts_ and not is_drawn and (text is not None or data is not None):
         if data is not None and data.texts:
             (text,) = data.texts

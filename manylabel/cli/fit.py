@@ -13,7 +13,7 @@ from manylabel._plural import counted
 from manylabel.cli import options
 from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.figures import card_figures
-from manylabel.cli.inputs import DataFile
+from manylabel.cli.inputs import COLUMNS, DataFile
 from manylabel.cli.learners import make
 from manylabel.cli.on import On, Work, fit_on
 from manylabel.cli.plan import Wish, make_plan
@@ -165,7 +165,7 @@ def fit(
     size = f"{counted(len(data), 'row')}, {counted(data.n_labels, 'label')}"
     with fitting(f"Fitting {plan.name} to {size}", plan.seconds):
         tagger = fit_on(on, tagger, data, model, work)
-    tagger.annotate(source=str(file), date=date.today().isoformat())
+    tagger.annotate(**_origin(file, reading))
     figures |= _sizes(tagger, data, language, time.perf_counter() - start)
     if held is not None:
         figures |= {"judged by": len(held)} | _judge(tagger, held)
@@ -179,7 +179,16 @@ def _read(file: DataFile) -> "Dataset":
         data = file.read()
     if not data.n_labels:
         raise file.fault(f"expected labels, found none in {counted(len(data), 'row')}.")
+    file.tell_unlabelled(data, int((data.Y.sum(axis=1) == 0).sum()), len(data))
     return data
+
+
+def _origin(file: Path, reading: options.Reading) -> dict[str, Any]:
+    """Return what a model is made of; other files are read by columns named here."""
+    given = reading.options()
+    columns = {name: given[name] for name in COLUMNS if given[name]} or None
+    today = date.today().isoformat()
+    return {"source": str(file), "columns": columns, "date": today}
 
 
 def _read_vocabulary(path: Path | None, language: str | None, data: "Dataset") -> Any:

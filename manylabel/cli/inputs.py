@@ -6,7 +6,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -27,6 +27,8 @@ NOT_TEXTS = (
 )
 NOT_FEATURES = "expected rows of features"
 UTF_8 = "utf-8"
+LABELS = ("labels_column", "labels_columns")
+COLUMNS = ("text_columns", *LABELS)
 note_once = cache(note)  # files are read more than once
 
 
@@ -62,11 +64,43 @@ class DataFile:
         self._tell(data)
         return data
 
+    def tell_unlabelled(self, chunk: "Dataset", n_unlabelled: int, n_rows: int) -> None:
+        """Say how many cells of labels are empty: nobody may have looked at the rows.
+
+        A list without labels says that there are none.
+        """
+        if n_unlabelled and (chunk.read_as or {}).get("label_separator"):
+            have = "row has" if n_unlabelled == 1 else "rows have"
+            note_once(
+                f"note: {self.path}: {n_unlabelled:,} of {n_rows:,} {have} no label, "
+                "and count as rows to which none belongs."
+            )
+
     def read_for(self, tagger: "Tagger") -> "Dataset":
         """Return the whole file, of rows that a model reads."""
         data = self.read()
         self._check_matching(data, tagger)
         return data
+
+    def as_fitted(self, tagger: "Tagger") -> "DataFile":
+        """Return the file as it is read by columns that the model was fitted on.
+
+        Those that are named now win, and so do usual ones where the file lacks them.
+        """
+        known, given = tagger.provenance_.get("columns", {}), vars(self.reading)
+        if any(given[name] for name in LABELS):
+            known = {name: it for name, it in known.items() if name not in LABELS}
+        added = {name: it for name, it in known.items() if not given[name]}
+        if not added or self._is_live():
+            return self
+        # What was piped is in a file by now, and cannot be read from the pipe again.
+        reading = replace(self.reading, **added)
+        found = replace(self, given=self.path, reading=reading)
+        try:
+            next(found.chunks(n_rows=1), None)
+        except (DataError, ValueError):
+            return self
+        return found
 
     def chunks(self, n_rows: int = N_ROWS, **widths: int) -> Iterator["Dataset"]:
         """Yield the file in chunks; ``widths`` matter where the file has none."""
@@ -145,12 +179,21 @@ class DataFile:
         except DataError:
             if not self.textual:
                 raise
-            return "lines"
+            return self._table_format(source.head)
         if found in TEXTS or not self.textual:
             return found
         if has_features(source.head):
             raise self.fault(f"{NOT_TEXTS} ({found}).")
-        return "lines"
+        return self._table_format(source.head)
+
+    def _table_format(self, head: bytes) -> str:
+        """Return the format of a table whose header has the columns of the text."""
+        from manylabel.data.text_files import tell_table
+
+        asked = self.reading.options()["text_columns"]
+        header = head.lstrip(b"\r\n").partition(b"\n")[0]
+        columns: ReadOptions = {"text_columns": asked, "labels_column": False}
+        return (tell_table(header, columns) if asked else None) or "lines"
 
     def _tell(self, data: "Dataset") -> None:
         """Say how the file was read, where that was not said before."""
@@ -229,7 +272,8 @@ class DataFile:
 
     def _is_live(self) -> bool:
         """Return whether texts come as lines that are not to be waited for."""
-        if self.given != STANDARD or not self.textual or self.reading.encoding:
+        is_file = self.reading.encoding or self.reading.text_columns
+        if self.given != STANDARD or not self.textual or is_file:
             return False
         stream: Any = sys.stdin.buffer
         is_json = stream.peek(1)[:1] == b"{"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
     from manylabel.distributed import BatchPredictor
     from manylabel.text import Tagger
 
-FORMATS = ("tsv", "jsonl", "xc", "parquet")
-SUFFIXES = {".jsonl": "jsonl", ".parquet": "parquet"}
+FORMATS = ("tsv", "csv", "jsonl", "xc", "parquet")
+SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 Format = Annotated[
     str | None,
     typer.Option(
         metavar="FORMAT",
-        help="tsv (row, label, score), jsonl (an object a row), xc (label:score under "
+        help="tsv (row, label, score), csv (a line a row, with its text, as fit reads "
+        "it when it was corrected), jsonl (an object a row), xc (label:score under "
         "a header 'rows labels') or parquet (id, labels, scores); told by the suffix "
         "of OUT, or tsv, if not given.",
     ),
@@ -65,7 +67,11 @@ Deny = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Labels that may not be printed, a name a line."),
 ]
-HEADERS: dict[str, list[str]] = {"tsv": ["row\tlabel\tscore"], "jsonl": []}
+HEADERS: dict[str, list[str]] = {
+    "tsv": ["row\tlabel\tscore"],
+    "csv": ["row,id,text,labels,scores"],
+    "jsonl": [],
+}
 
 
 @options.reads("label_names", "labels_column", "labels_columns", "label_separator")
@@ -120,6 +126,9 @@ def predict(
         predictor = predict_batches(model, columns, **ask, n_jobs=jobs)
         textual = predictor.tagger.reads_texts_
         data = DataFile(file, reading, labelled=False, textual=textual)
+        data = data.as_fitted(predictor.tagger)
+        columns = data.reading.options()["text_columns"]
+        predictor = replace(predictor, columns=columns and tuple(columns))
         header, answers = _begin(predictor, data, format, out, ask)
         first = list(islice(answers, 1))  # refuse before anything is printed
     answers = chain(first, answers)
@@ -131,8 +140,10 @@ def predict(
 
 def _check_remote(format: str, sets: bool, reading: options.Reading) -> None:
     """Refuse what a service is not asked for."""
-    if format not in HEADERS or sets:
-        raise ValueError("--url must come without --sets and --format xc or parquet.")
+    if format not in ("tsv", "jsonl") or sets:
+        raise ValueError(
+            "--url must come without --sets and other --format than jsonl."
+        )
     if reading.options() != options.Reading().options():
         raise ValueError(
             "--url must come without options of reading: lines are texts or JSON "
@@ -204,9 +215,15 @@ def _write(
 def _answer(
     format: str, tagger: "Tagger", chunk: "Dataset", ask: dict[str, Any]
 ) -> "list[Any]":
-    """Return the labels of each row with their scores: names, in xc columns."""
+    """Return the labels of each row with their scores: names, in xc columns.
+
+    In csv, identifiers and texts stand before them.
+    """
     if format != "xc":
-        return tagger.tag_many(chunk, **ask)
+        rows = tagger.tag_many(chunk, **ask)
+        nothing = [""] * len(rows)
+        about = chunk.ids or nothing, chunk.texts or nothing
+        return list(zip(*about, rows, strict=True)) if format == "csv" else rows
     best = tagger.predict_topk(chunk, **ask)
     best.sort_indices()
     pairs = list(zip(best.indices.tolist(), best.data.tolist(), strict=True))
@@ -231,12 +248,18 @@ def _header(format: str, tagger: "Tagger", data: DataFile) -> list[str]:
 
 def _named(header: list[str], tagger: "Tagger") -> list[str]:
     """Return a header that has a column of names if labels have them."""
-    return [line + "\tname" * (tagger.vocabulary is not None) for line in header]
+    if tagger.vocabulary is None:
+        return header
+    return [line + (",names" if "," in line else "\tname") for line in header]
 
 
 def _lines(
     format: str, number: int, row: "list[Any]", vocabulary: "Vocabulary | None"
 ) -> Iterator[str]:
+    from manylabel.data.separators import join_labels
+    from manylabel.data.text_files import quote_field
+
+    *about, row = row if format == "csv" else [row]
     scores = [f"{score:.6g}" for _, score in row]
     labels = [label for label, _ in row]
     if format == "xc":
@@ -247,6 +270,11 @@ def _lines(
         for label, score in zip(labels, scores, strict=True):
             named = "" if vocabulary is None else f"\t{_name(vocabulary, label)}"
             yield f"{number}\t{escape_cell(label)}\t{score}{named}"
+    elif format == "csv":
+        joined = [join_labels(labels, "|"), "|".join(scores)]
+        if vocabulary is not None:
+            joined.append(join_labels([vocabulary.name(each) for each in labels], "|"))
+        yield ",".join(quote_field(each) for each in (str(number), *about, *joined))
     else:
         found: dict[str, Any] = {"row": number, "labels": labels}
         found["scores"] = [float(score) for score in scores]

@@ -61,7 +61,7 @@ def thresholds(
         raise ValueError("FILE, rows to choose by, must follow MODEL.")
     tagger = Tagger.load(model)
     with status(f"Reading {given}"):
-        rows = DataFile(given, reading).read_for(tagger)
+        rows = DataFile(given, reading).as_fitted(tagger).read_for(tagger)
     tagger.choose_thresholds(rows, per_label=per_label, **_goal(target))
     found = tagger.judge(rows)
     Y, sets = found.Y, found.sets

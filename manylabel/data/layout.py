@@ -91,7 +91,9 @@ class Layout:
                 )
         for name in (*texts, *([labels] if labels else ()), *flags):
             if names.count(name) != 1:
-                raise ValueError(f"expected one field {name!r}, {found}")
+                near = by_case.get(name.lower(), name)
+                hint = f" (did you mean {near!r}?)" if near != name else ""
+                raise ValueError(f"expected one field {name!r}{hint}, {found}")
         separator = options.get("label_separator")
         return cls(ids[0] if ids else None, texts, labels or None, separator, flags)
 

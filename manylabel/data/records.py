@@ -227,9 +227,10 @@ class Vocabulary:
             return []
         kind = self._kind or type(labels[0])
         if kind not in (str, int) or any(type(label) is not kind for label in labels):
+            way = "; labels_column may be a path, as 'tags.name'" * (kind is dict)
             raise ValueError(
                 "expected labels that are all strings or all integers in the whole "
-                f"file, found {labels!r:.40}."
+                f"file, found {labels!r:.40}{way}."
             )
         columns = self._numbers(labels) if kind is int else self._named(labels)
         self._kind = kind

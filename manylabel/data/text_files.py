@@ -22,6 +22,7 @@ from manylabel.exceptions import DataError
 BATCH = 256  # rows of a Parquet file in memory
 DELIMITERS = (("tsv", "\t"), ("csv", ","), ("csv", ";"), ("csv", "|"))
 QUOTED = re.compile(rb'"[^"]*"')
+EXCEL = re.compile(rb'"?sep=([,;|\t])"?\r?')  # a line above the header, for Excel
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
 
 
@@ -111,6 +112,7 @@ class ParquetReader(RecordReader):
 class TableReader(RecordReader):
     """Read a table with a header, in UTF-8; blank lines do not count.
 
+    Nor does a first line such as ``sep=;``, which tells Excel the delimiter.
     A field that begins with a quote ends with one, may hold delimiters and line ends,
     and doubles the quotes that it holds. Elsewhere a quote is a plain character. A line
     end in a text is read as a newline. A bad record is reported by its first line.
@@ -142,6 +144,8 @@ class TableReader(RecordReader):
     def _header(self, lines: Lines) -> list[str]:
         """Return the names of the columns; without them no line could be read."""
         number, line = next(lines)
+        if EXCEL.fullmatch(line):
+            number, line = next(lines, (number, line))
         try:
             names = [name.strip() for name in self._fields(line)]
             self.lay_out(names)
@@ -172,6 +176,8 @@ class CsvReader(TableReader):
     def delimiter(self) -> str:
         """What stands between two fields."""
         header = self.source.head.lstrip(b"\r\n").partition(b"\n")[0]
+        if told := EXCEL.fullmatch(header):
+            return told[1].decode()
         names = QUOTED.sub(b"", header).decode("latin-1")
         return next((mark for mark in ",;\t|" if mark in names), ",")
 
@@ -203,12 +209,17 @@ class LibMultiLabelReader(TableReader):
         return _text(line).split("\t")
 
 
-def tell_table(line: bytes) -> str | None:
-    """Tell a table by a header that has the usual names; None is any other line."""
+def tell_table(line: bytes, options: ReadOptions | None = None) -> str | None:
+    """Tell a table by a header that has the usual names, or those asked for.
+
+    None is any other line.
+    """
     text = line.decode("latin-1").strip()
     for name, delimiter in DELIMITERS:
         try:
-            Layout.of((part.strip(' "') for part in text.split(delimiter)), {})
+            Layout.of(
+                (part.strip(' "') for part in text.split(delimiter)), options or {}
+            )
         except ValueError:
             continue
         return name
@@ -228,7 +239,7 @@ def csv_lines(
     for record in _written(dataset, dataset.labels.names):
         labels = join_labels(record["labels"], separator or RecordReader.SEPARATOR)
         fields = {**record, "labels": labels}.values()
-        yield delimiter.join(_field(field, delimiter) for field in fields)
+        yield delimiter.join(quote_field(field, delimiter) for field in fields)
 
 
 def tsv_lines(dataset: Dataset, separator: str | None = None) -> Iterator[str]:
@@ -303,7 +314,7 @@ def _unquoted(
             line = following
 
 
-def _field(text: str, delimiter: str) -> str:
+def quote_field(text: str, delimiter: str = ",") -> str:
     """Put a field in quotes if it would be misread without."""
     if text.startswith('"') or any(mark in text for mark in (delimiter, "\n", "\r")):
         return '"' + text.replace('"', '""') + '"'

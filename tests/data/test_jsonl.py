@@ -187,3 +187,10 @@ def test_damaged_letters_are_refused_with_the_remedy(put):
         "encoding says which other it is",
     ):
         read(put(good + good.decode().encode("latin-1")))
+
+
+def test_labels_that_are_objects_are_told_their_path(tmp_path):
+    path = tmp_path / "objects.jsonl"
+    path.write_text('{"text": "wine", "tags": [{"name": "drink"}]}\n')
+    with pytest.raises(DataError, match=r"labels_column may be a path, as 'tags.name'"):
+        read(path)

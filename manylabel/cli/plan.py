@@ -88,7 +88,7 @@ def _plans(wish: Wish, data: "Dataset") -> Iterator[Plan]:
 
     def plan(name: str, usual: dict[str, Any], quality: str | None, why: str) -> Plan:
         (learner,) = make([name], wish.settings, usual | dict(wish.common))
-        if "propensity" in wish.common and not hasattr(learner, "propensity"):
+        if "propensity" in wish.common.keys() - learner.get_params(deep=False):
             raise ValueError(
                 "--propensity must be told to a learner that takes it. "
                 f"{name} has no such parameter."

@@ -410,7 +410,7 @@ def _numbers_only(name: str) -> Iterator[None]:
     except ValueError as error:
         if not str(error).startswith(NO_NUMBER):
             raise
-        found = str(error).removeprefix(NO_NUMBER)
+        found = f"{str(error).removeprefix(NO_NUMBER):.60}"
         way = "Tagger takes a column of texts, not a frame, as it is"
         raise ValueError(f"{name} must hold numbers. Got {found}: {way}.") from None
 

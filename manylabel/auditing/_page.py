@@ -79,8 +79,9 @@ def _row(finding: Any) -> str:
         name += f", {_isolated(finding.id)}"
     parts = [f"<li><p class=grey>{name}, expected to correct {finding.gain:.2f}</p>"]
     if finding.text is not None:
-        cut = "..." if len(finding.text) > LONGEST else ""
-        parts.append(f"<p>{_isolated(finding.text[:LONGEST] + cut)}</p>")
+        words = " ".join(finding.text.split())
+        cut = "..." if len(words) > LONGEST else ""
+        parts.append(f"<p>{_isolated(words[:LONGEST] + cut)}</p>")
     for kind, sign in (("missing", "+"), ("wrong", "&minus;")):
         chips = [
             f"<span class=chip><span class={kind}>{sign}</span> {_isolated(label)} "

@@ -35,7 +35,7 @@ def show_audit(found: "Audit", n: int, title: str) -> None:
             f"{each.gain:.2f}",
             _suspects(each.missing),
             _suspects(each.wrong),
-            (each.text or "")[:LONGEST],
+            " ".join((each.text or "").split())[:LONGEST],
         ]
         for each in found.rows(n)
     ]

@@ -73,6 +73,11 @@ def evaluate(
     >>> evaluate(Y, [[1, 1, 0], [0, 1, 0]])["hamming"]
     0.3333333333333333
     """
+    if hasattr(Y, "predict"):
+        raise TypeError(
+            f"Y must be the true labels. Got a model, {type(Y).__name__}: judge what "
+            "it says, as evaluate(Y, model.predict_topk(X)), or tagger.evaluate(data)."
+        )
     check_scalar(n_resamples, "n_resamples", Integral, min_val=0)
     options = {"k": k, "propensity": propensity, "costs": tuple(costs)}
     kind = RowwiseEvaluation if n_resamples else Evaluation

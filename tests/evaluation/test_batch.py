@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from manylabel import metrics
+from manylabel import Popularity, metrics
 from manylabel.evaluation import Evaluation, Report, RowwiseEvaluation, evaluate
 from manylabel.parallel import spawn_seeds
 from manylabel.propensity import Propensity
@@ -364,3 +364,9 @@ def test_a_cost_that_fails_leaves_no_trace():
 def test_a_depth_beyond_all_reason_is_refused():
     with pytest.raises(ValueError, match="k must be at most"):
         evaluate([[1, 0]], [[0.5, 0.1]], k=10**30)
+
+
+def test_a_model_in_place_of_labels_is_told_what_is_judged():
+    model = Popularity().fit([[0.0], [1.0]], [[1, 0], [0, 1]])
+    with pytest.raises(TypeError, match=r"Y must be the true labels\. Got a model"):
+        evaluate(model, [[0.0]])

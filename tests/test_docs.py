@@ -104,9 +104,13 @@ def _run(page, text, names, capsys):
 def test_the_readme_corrects_a_served_model_by_curl(folder):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     code = re.search(r"^shop=http:.*?(?=^```)", text, re.M | re.S)[0]
+    _, ask, teach = re.split(r"^(?=curl)", code, flags=re.M)
+    # By one program, so that the next prediction is asked for at once.
+    code += f"{teach.replace('picnic', 'feast').rstrip()} {ask.replace('curl', '-:')}"
     with _serve() as place:
-        got = _shell(code.replace("curl", "curl -s").replace(ADDRESS, place))
-    assert _agree(got, '{"model":"shop" ... "wine" ... {"sequence":...}')
+        got = _shell(re.sub("curl|-:", r"\g<0> -s", code).replace(ADDRESS, place))
+    answers = '{"model":"shop" ... "wine" ... {"sequence":...}{"sequence":...}'
+    assert _agree(got, f'{answers}{{"model": ... "feast" ...')
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from manylabel import _validation
 from manylabel._typing import CSR, Array, Bools
 from manylabel.base import PAIRS_AT_ONCE, cut
 from manylabel.data.dataset import LabelSpace, best_first
+from manylabel.losses import CountedCost, as_cost
 from manylabel.model_selection import MacroAtK, Thresholds
 from manylabel.model_selection.probable import DEPTH, CalibratedClassifier, decide
 from manylabel.text._rules import ColumnRules
@@ -147,6 +148,8 @@ def cost_of(learner: Any, cost: Any, calibrate: Any) -> Any:
         return cost
     if isinstance(learner, CalibratedClassifier):
         cost = getattr(learner, "cost", None)
+        if cost is not None and not isinstance(as_cost(cost), CountedCost):
+            return None  # only the learner, a chain, makes it small
     return USUAL_COST if cost is None and calibrate is not None else cost
 
 

@@ -11,6 +11,8 @@ import manylabel as ml
 from manylabel.base import BatchClassifier
 
 NAMES = [f"label {n:02d}" for n in range(30)]
+TEXTS = ["red wine", "white wine", "brown bread", "rye bread and wine"] * 6
+TAGS = [["drink"], ["drink"], ["food"], ["drink", "food"]] * 6
 
 
 class Features(BatchClassifier):
@@ -206,3 +208,26 @@ def test_other_parameters_are_refused(data):
     for verb in (plain.predict_proba, lambda rows: plain.tag_many(rows, proba=True)):
         with pytest.raises(ValueError, match="needs a model with probabilities: fit T"):
             verb(data)
+
+
+def test_a_cost_that_only_the_learner_can_mind_is_left_to_it():
+    def missed(y, y_hat):
+        return float(((y == 1) & (y_hat == 0)).sum())
+
+    chain = ml.ClassifierChain(cost=missed, n_samples=20)
+    tagger = ml.Tagger(chain, calibrate="auto").fit(TEXTS, TAGS)
+    assert tagger.predict(TEXTS[:3]) == [
+        tagger.label_names_[np.flatnonzero(row)].tolist()
+        for row in tagger.learner_.predict(tagger.transform(TEXTS[:3])).toarray()
+    ]
+    assert 0 <= tagger.tag(TEXTS[0], 1, proba=True)[0][1] <= 1
+
+
+@pytest.mark.parametrize("learner", [ml.OnlineBinaryRelevance(), ml.CSDPP()], ids=str)
+def test_a_stream_that_is_calibrated_goes_on(learner):
+    learner = clone(learner).set_params(regressor="gradient")
+    words = ml.TextVectorizer(n_features=64)
+    tagger = ml.Tagger(learner, calibrate="auto", vectorizer=words)
+    for _ in range(2):
+        tagger.partial_fit(TEXTS, TAGS, classes=["drink", "food"])
+    assert 0 <= tagger.tag(TEXTS[0], 1, proba=True)[0][1] <= 1

@@ -124,6 +124,11 @@ def audit(
         print_json({"file": str(file)} | figures_of(found, n or SHOWN))
     else:
         show_audit(found, n or SHOWN, str(file))
+        if propensity is None:
+            say(
+                "How much is missing is a guess: that every second true label is "
+                "recorded. --sample finds out."
+            )
 
 
 def _check_options(

@@ -52,6 +52,7 @@ def test_rows_and_labels_are_shown_worst_first(cli, items):
     assert "probably missing, %" in done.out
     assert "Labels of which most is amiss" in done.out
     assert "expected to correct" in done.out
+    assert "How much is missing is a guess" in done.out
 
 
 def test_other_programs_get_json(cli, corpus, items):

@@ -118,7 +118,8 @@ class Tagging(Routes):
         """Record which labels an item has and has not; answer after the commit.
 
         The body is one feedback, or a list of them. 202 says that it is recorded and
-        will be learnt, 200 that the same key had been recorded before.
+        will be learnt, 200 that the same key had been recorded before. Accepted labels
+        that the model never had are named, because they may be misspelt.
         """
         who = self.guard.admit(request, "feedback", model)
         replica = self.service.replica(model)
@@ -130,7 +131,7 @@ class Tagging(Routes):
             (handlers.as_feedback(each), k) for each, k in zip(given, keys, strict=True)
         ]
         run = run_large if is_list else run_in_threadpool
-        futures = await run(replica.feedbacks, pairs, who)
+        futures, new_labels = await run(handlers.record, replica, pairs, who)
         places = [await asyncio.wrap_future(future) for future in futures]
         sequences = [place.sequence for place in places]
         if wait is not None:
@@ -138,6 +139,8 @@ class Tagging(Routes):
         facts: dict[str, Any] = {"sequence": max(sequences)}
         if is_list:
             facts["sequences"] = sequences
+        if new_labels:
+            facts["new_labels"] = new_labels
         status = 202 if any(place.is_new for place in places) else 200
         return Response(handlers.write_json(facts), status, media_type=JSON)
 

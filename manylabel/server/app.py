@@ -74,7 +74,7 @@ TAGGING = (
         "POST",
         f"{MODEL}/feedback",
         "feedback",
-        schemas.Acknowledged,
+        schemas.AcknowledgedFeedback,
         202,
         (200, 409),
         TAKES_FEEDBACK,

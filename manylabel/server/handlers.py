@@ -5,6 +5,7 @@ Nothing here knows of HTTP or of an event loop.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import lru_cache
 from math import isfinite
@@ -12,6 +13,7 @@ from typing import Any
 
 from manylabel.server.answers import Predictions
 from manylabel.server.errors import BadItem
+from manylabel.server.events import Appended
 from manylabel.server.items import FeedbackIn
 from manylabel.server.jobs import Job
 from manylabel.server.replica import Replica
@@ -139,6 +141,14 @@ def as_feedback(given: FeedbackRequest) -> FeedbackIn:
         complete=given.complete,
         at=given.at,
     )
+
+
+def record(
+    replica: Replica, pairs: Sequence[tuple[FeedbackIn, str | None]], who: str
+) -> tuple[list["Future[Appended]"], list[str]]:
+    """Record feedbacks with their keys; return also which labels are new with them."""
+    new_labels = replica.find_new_labels(given for given, _ in pairs)
+    return replica.feedbacks(pairs, who), new_labels
 
 
 def as_item(item: Item) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Condition
@@ -80,6 +80,8 @@ class Replica:
         self._jobs = Jobs(parts.store)
         self._drifts = Drift(), Drift()  # of scores, of probabilities
         self._index = LabelIndex()
+        # Of a version when it was first looked at: labels that came later are counted.
+        self._first_labels = "", frozenset[str]()
         self._pruned = 0  # the last control after which old versions were dropped
         self._counts: Mapping[str, int] = {}
         self._indexed: Published | None = None  # what index and counts are of
@@ -183,6 +185,15 @@ class Replica:
             futures.append(self._submit(events.FEEDBACK, body, key))
             self._parts.memory.settle(self.name, item)
         return futures
+
+    def find_new_labels(self, given: Iterable[FeedbackIn]) -> list[str]:
+        """Return the accepted labels that the model never had, each once."""
+        now = self._published()
+        if self._first_labels[0] != now.version:
+            self._first_labels = now.version, frozenset(now.model.label_names.tolist())
+        first, later = self._first_labels[1], self._following.label_counts
+        accepted = dict.fromkeys(name for each in given for name in each.accepted)
+        return [name for name in accepted if name not in first and name not in later]
 
     def find(self, key: str, kind: str = events.FEEDBACK) -> Event | None:
         """Return the event of a kind that a key was used for."""

@@ -150,8 +150,19 @@ class Acknowledged(BaseModel):
     sequence: SequenceNumber
 
 
-class AcknowledgedBatch(Acknowledged):
-    """Where in the log several events stand; ``sequence`` is the last."""
+class AcknowledgedFeedback(Acknowledged):
+    """Where in the log feedback stands, and which labels came with it."""
+
+    model_config = shown({"sequence": 18, "new_labels": ["role::shard-lib"]})
+
+    new_labels: Annotated[
+        list[str],
+        Field(description="Accepted, and new to the model; absent if there are none."),
+    ] = []
+
+
+class AcknowledgedBatch(AcknowledgedFeedback):
+    """Where in the log several feedbacks stand; ``sequence`` is the last."""
 
     sequences: list[SequenceNumber]
 

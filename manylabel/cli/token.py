@@ -51,6 +51,8 @@ def add_token(
     scopes = [part.strip() for part in scope.split(",")]
     say(_tokens(models).add(name, scopes=scopes, models=model or []))
     note("Keep it: only its hash is stored, so it is not shown again.")
+    for missing in _missing(models, model or []):
+        note(f"note: there is no model {missing!r} in {models} now.")
 
 
 @token.command("remove", cls=Verb)
@@ -78,6 +80,14 @@ def list_tokens(models: Models = MODELS) -> None:
         for each in _tokens(models).all()
     ]
     print_table(["name", "scopes", "models", "created"], rows, title="Tokens")
+
+
+def _missing(models: Path, names: list[str]) -> list[str]:
+    """Return the names that no model of a folder has."""
+    from manylabel.server.store import Store
+
+    known = Store(models).names()
+    return [name for name in names if name not in known]
 
 
 def _tokens(models: Path) -> "Tokens":

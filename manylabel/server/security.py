@@ -95,8 +95,10 @@ class Tokens:
                 )
         if not asked:
             raise ValueError(f"scope must be one of {', '.join(SCOPES)}. Got none.")
-        if not name or any(token.name == name for token in known):
-            raise ValueError(f"name must be new and not empty. Got {name!r}.")
+        if not name:
+            raise ValueError("name must not be empty.")
+        if any(token.name == name for token in known):
+            raise ValueError(f"name must be new: there is a token of {name!r}.")
         secret = f"ml_{secrets.token_urlsafe(32)}"
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         self._write([*known, Token(name, _hash(secret), asked, tuple(models), now)])

@@ -148,8 +148,12 @@ def test_bad_tokens_are_refused_by_what_is_wrong(tokens):
     with pytest.raises(ValueError, match=r"Got none\."):
         tokens.add("ann", scopes=[], models=[])
     tokens.add("ann", scopes=["read"], models=[])
-    with pytest.raises(ValueError, match=r"name must be new and not empty. Got 'ann'"):
+    with pytest.raises(
+        ValueError, match=r"name must be new: there is a token of 'ann'"
+    ):
         tokens.add("ann", scopes=["read"], models=[])
+    with pytest.raises(ValueError, match=r"name must not be empty\."):
+        tokens.add("", scopes=["read"], models=[])
     with pytest.raises(ValueError, match=r"name must be that of a token. Got 'bob'"):
         tokens.remove("bob")
 

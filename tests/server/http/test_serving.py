@@ -285,6 +285,16 @@ def test_tokens_are_added_listed_and_removed(models, capsys):
     assert "ann" not in token("list")
 
 
+def test_a_token_for_a_model_that_is_not_there_is_told_so(models, capsys):
+    wanted = ("--model", "menu", "--model", "nix")
+    with pytest.raises(SystemExit) as end:
+        run(["token", "add", "ann", *wanted, "--models", str(models)])
+    said = capsys.readouterr().err
+    assert end.value.code == 0
+    assert said.endswith(f"note: there is no model 'nix' in {models} now.\n")
+    assert "'menu'" not in said
+
+
 def test_bad_tokens_are_refused_in_one_sentence(models, capsys):
     place = ("--models", models)
     assert "No such command 'nix'" in refused(capsys, "token", "nix")

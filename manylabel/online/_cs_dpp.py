@@ -274,6 +274,16 @@ class CSDPP(GrowingClassifier):
 
     def _progress_into(self, X: CSR, Y: CSR, predicted: Array) -> None:
         self._check_plan()
+        try:
+            self._pass_rows(X, Y, predicted)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                "X must have smaller values, or the model others: what is learnt "
+                "exceeds the largest float64."
+            ) from None
+
+    def _pass_rows(self, X: CSR, Y: CSR, predicted: Array) -> None:
+        """Predict each row, then learn it."""
         cost = as_cost(self.cost)
         code = getattr(cost, "code", None)
         stream = cs_dpp.Stream(X.indptr, X.indices, X.data, Y.indptr, Y.indices)

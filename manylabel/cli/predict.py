@@ -142,7 +142,7 @@ def _check_remote(format: str, sets: bool, reading: options.Reading) -> None:
     """Refuse what a service is not asked for."""
     if format not in ("tsv", "jsonl") or sets:
         raise ValueError(
-            "--url must come without --sets and other --format than jsonl."
+            "--url must come without --sets and --format xc, csv or parquet."
         )
     if reading.options() != options.Reading().options():
         raise ValueError(

@@ -274,8 +274,9 @@ def test_deep_json_is_refused(http):
 def test_a_new_folder_is_noticed(http, shared, fitted):
     shutil.copytree(fitted / "rows", shared / "late")
     for _ in range(100):
-        if "late" in http.get("/v1/models").json()["models"]:
-            return
+        is_noticed = "late" in http.get("/v1/models").json()["models"]
+        if is_noticed and http.get("/health/ready").status_code == 200:
+            return  # other tests need a server that is ready
         time.sleep(0.1)
     raise AssertionError("the folder was not noticed")
 

@@ -31,7 +31,8 @@ HOW = """\
 
 - Each run is a process of its own with one thread, {minutes:g} CPU minutes and
   {gigabytes:g} GB from reading its rows to its last prediction; one that needs more, or
-  fails, has a row that says so. Kernels are compiled before anything is timed.
+  fails, has a row that says so, and is not tried on a set that is larger, as depends
+  is beside debtags. Kernels are compiled before anything is timed.
 - Learners have their defaults; *{variants}* are variants. With more than
   {wide_features:,} features, online learners descend by gradients in place of ridge
   regression, whose state is quadratic in them. {left_out}

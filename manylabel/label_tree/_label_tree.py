@@ -361,7 +361,7 @@ class LabelTree(CalibratedClassifier, ExplainedClassifier):
         usual = Chosen(tilt, LIKELY, Curves.none())
         if not splits:
             return usual
-        held = [lesson.X[split.held] for split in splits]
+        held = [split.as_new(lesson.X) for split in splits]
         lists = [self._rank(*each) for each in zip(pilots, held, strict=True)]
         true = lesson.Y[np.concatenate([split.held for split in splits])]
         return choose(self, Lists.stacked(lists), true, usual)

@@ -3,11 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from manylabel import parallel
-from manylabel._typing import Ints, RandomState
+from manylabel._typing import CSR, Ints, RandomState
 
 MOST, FEWEST = 5000, 20  # rows that are held out; rows of data to hold some out
+MOST_RARE = 5  # rows of a feature that may have been left out for want of more
 
 
 class Split(NamedTuple):
@@ -15,6 +17,31 @@ class Split(NamedTuple):
 
     train: Ints
     held: Ints
+
+    def as_new(self, X: CSR) -> CSR:
+        """Return the rows held out of ``X`` as rows to come are, without rare features.
+
+        If each feature has two rows or more, whoever made ``X`` left out rarer ones, as
+        a vectorizer with ``min_df`` does, and leaves out of rows to come what so few
+        rows had. So features are left out here that fewer rows to learn have than any
+        feature has rows. They say nothing, but would make the rest of a row shorter,
+        and scores of rows held out smaller than those of rows to come.
+
+        Examples
+        --------
+        >>> X = sp.csr_array([[1, 0], [1, 2], [1, 2], [1, 0]])
+        >>> Split(np.array([0, 1]), np.array([2, 3])).as_new(X).toarray()
+        array([[1, 0],
+               [1, 0]])
+        """
+        held, n_rows = X[self.held], np.bincount(X.indices, minlength=X.shape[1])
+        fewest = min(int(n_rows[n_rows > 0].min(initial=MOST_RARE)), MOST_RARE)
+        learnt = np.bincount(X[self.train].indices, minlength=X.shape[1])
+        kept = learnt[held.indices] >= fewest
+        if fewest == 1 or kept.all():
+            return held
+        starts = np.concatenate([[0], np.cumsum(kept)])[held.indptr]
+        return sp.csr_array((held.data[kept], held.indices[kept], starts), held.shape)
 
 
 def hold_out(n_rows: int, random_state: RandomState, *, one_in: int = 5) -> Split:

@@ -254,11 +254,12 @@ def rank_held_out(
         How much each row counts.
     """
     best, splits = [], split_rows(X.shape[0], random_state)
-    for train, held in splits:
+    for split in splits:
+        train = split.train
         with parallel.stage(f"{len(train)} rows", 1 / len(splits)):
             options = {} if weight is None else {"sample_weight": weight[train]}
             learner = fresh().fit(X[train], Y[train], **options)
-            found = learner.predict_topk(X[held], DEPTH)
+            found = learner.predict_topk(split.as_new(X), DEPTH)
         found.data = found.data + (getattr(learner, "threshold_", 0.0) - threshold)
         best.append(found)
     true = Y[np.concatenate([split.held for split in splits])]

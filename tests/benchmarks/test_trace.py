@@ -48,4 +48,4 @@ def test_fit_and_predict_are_counted_and_listed():
         assert head.endswith("changes of layer")
         assert first == "  cli/main.py run"
         assert any(line.startswith("  _kernels/") for line in rest)
-    assert "baselines/_one_vs_rest.py OneVsRest._solve" in fit
+    assert "baselines/_one_vs_rest.py OneVsRest._learn" in fit

@@ -147,11 +147,12 @@ class Reproduction:
         sections = [self.section(spec) for spec in self.specs]
         wanted = {trial.key: trial for trial in self.trials(self.specs)}
         runs = [run for key, run in self.ledger.records.items() if key in wanted]
+        finished, lost = self.ledger.records, self.missing(self.specs)
         if self._publishes:
-            self.ledger.keep(self.kept, wanted)
-        finished = self.ledger.records
+            away = {source.name for source in lost}  # whose runs cannot be made again
+            others = [key for key, run in finished.items() if run["data"] in away]
+            self.ledger.keep(self.kept, [*wanted, *others])
         n_open = Counter(t.data for key, t in wanted.items() if key not in finished)
-        lost = self.missing(self.specs)
         topics = {paper: found for paper, (found, _) in self.claims.items()}
         text = write_page(
             *(sections, topics, self.findings(), runs, lost, n_open), quick=self.quick

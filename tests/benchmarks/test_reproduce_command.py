@@ -1,11 +1,15 @@
 """``python -m benchmarks reproduce`` prints, writes and refuses what it should."""
 
+import gzip
 import json
 import re
+from functools import partial
 
 import pytest
 
 from benchmarks import page
+from benchmarks.reproduce import command
+from benchmarks.reproduce.reproduction import Reproduction
 
 SMALL = ("cs-dpp", "table-9", "--quick", "--jobs", 1)
 
@@ -44,11 +48,18 @@ def test_results_go_to_a_folder(cli, tmp_path):
 
 @pytest.mark.slow
 def test_a_page_is_published_in_the_docs(cli, tmp_path, monkeypatch):
+    kept = tmp_path / "kept.jsonl.gz"
+    line = (
+        b'{"key": "old", "data": "enron", "values": {}}\n'  # of a set that is not here
+    )
+    kept.write_bytes(gzip.compress(line))
     monkeypatch.setattr(page, "PUBLISHED", tmp_path / "docs")
+    monkeypatch.setattr(command, "Reproduction", partial(Reproduction, kept=kept))
     arguments = ("reproduce", "cs-dpp", "table-8", "--publish", "--data", tmp_path)
     assert cli(*arguments, "--out", tmp_path / "out").status == 0
     assert (tmp_path / "docs" / "papers.md").exists()
     assert not (tmp_path / "out").exists()
+    assert gzip.decompress(kept.read_bytes()) == line
 
 
 @pytest.mark.slow

@@ -270,7 +270,8 @@ def _count(columns: Array, counts: Ints, n_columns: int) -> CSR:
 
 def _rows(columns: Array, counts: Ints, n_columns: int) -> CSR:
     """Return ones at ``columns``, cut into rows of ``counts`` entries each."""
-    index = sp.get_index_dtype(maxval=max(len(columns), n_columns))
+    is_wide = max(len(columns), n_columns) > np.iinfo(np.int32).max
+    index = np.int64 if is_wide else np.int32
     indptr = np.concatenate([[0], np.cumsum(counts)], dtype=index, casting="unsafe")
     ones = np.ones(len(columns), np.float32)
     return sp.csr_array(

@@ -87,7 +87,9 @@ class DataFile:
 
         Those that are named now win, and so do usual ones where the file lacks them.
         """
-        known, given = tagger.provenance_.get("columns", {}), vars(self.reading)
+        from manylabel.text import kept_columns
+
+        known, given = kept_columns(tagger), vars(self.reading)
         if any(given[name] for name in LABELS):
             known = {name: it for name, it in known.items() if name not in LABELS}
         added = {name: it for name, it in known.items() if not given[name]}

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from datetime import date
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import scipy.sparse as sp
 
 from manylabel import data, learners, parallel
 from manylabel._plural import counted
-from manylabel.data import Dataset, LabelSpace
+from manylabel.data import Dataset, LabelSpace, ReadOptions
 from manylabel.exceptions import ManylabelError
 from manylabel.server.errors import NoData
 from manylabel.server.events import FEEDBACK, VERSION, Draft, Event, write_json
@@ -26,7 +26,7 @@ from manylabel.server.items import as_rows
 from manylabel.server.jobs import DONE, FAILED, Job, Jobs, Order, as_order
 from manylabel.server.log import Log, open_log
 from manylabel.server.store import SEQUENCE, Store
-from manylabel.text import Corrected, Tagger
+from manylabel.text import Corrected, Tagger, kept_columns
 
 NICE = 10  # serving comes first
 EVERY = 0.5  # seconds between notes of how far it is
@@ -81,7 +81,8 @@ def _retrain(order: Order, log: Log, store: Store, progress: Progress) -> str:
     with parallel.watched(lambda what, done: progress.tell(what, READ + LEARNT * done)):
         tagger.fit(whole)
     facts = {"source": str(path), "date": date.today().isoformat(), SEQUENCE: upto}
-    tagger.annotate(**facts, feedbacks=len(kept))
+    columns = kept_columns(now) or None
+    tagger.annotate(**facts, columns=columns, feedbacks=len(kept))
     return _register(order, tagger, store, log, upto, len(kept))
 
 
@@ -97,7 +98,7 @@ def _source(order: Order, now: Tagger) -> Path:
 
 def _read(path: Path, now: Tagger) -> Dataset:
     if now.reads_texts_:
-        return data.read(path)
+        return data.read(path, **cast(ReadOptions, kept_columns(now)))
     return data.read(path, n_features=int(now.n_features_))
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from manylabel import Tagger
+
 ROWS = [
     ("Roter Wein", "ein Glas Wein", "Getränk | Feier"),
     ("Helles Brot", "Brot und Butter", "Speise"),
@@ -91,3 +93,14 @@ def test_csv_has_texts_so_tables_of_features_are_refused(cli, tmp_path):
     assert cli("fit", train, "--model", tmp_path / "model").status == 0
     done = cli("predict", tmp_path / "model", rows, "--format", "csv")
     assert "--format must be tsv, jsonl or parquet for tables. Got 'csv'" in done.err
+
+
+@pytest.mark.parametrize("columns", [7, {"text_columns": 7}, {"max_line_bytes": "1"}])
+def test_columns_that_a_stranger_made_up_are_left_alone(
+    cli, book, model, tmp_path, columns
+):
+    tagger = Tagger.load(model)
+    tagger.annotate(columns=columns).save(tmp_path / "odd")
+    usual = tmp_path / "usual.csv"
+    usual.write_text("text,labels\nRoter Wein,Feier\n")
+    assert cli("predict", tmp_path / "odd", usual).status == 0

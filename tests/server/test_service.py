@@ -430,13 +430,16 @@ def test_two_processes_reach_the_same_bits(folder):
 @pytest.mark.slow
 def test_a_model_is_retrained_from_data_and_log(tmp_path, batch_tagger):
     rows = [{"text": f"{w} {o}", "labels": [w]} for w in ("rye", "hot") for o in "abc"]
-    data = tmp_path / "data.jsonl"
-    data.write_text("\n".join(map(json.dumps, rows)))
+    data = tmp_path / "data.jsonl"  # whose columns only the model knows
+    lines = ({"wort": row["text"], "thema": row["labels"]} for row in rows)
+    data.write_text("\n".join(map(json.dumps, lines)))
+    columns = {"text_columns": ["wort"], "labels_column": "thema"}
     (tmp_path / "models").mkdir()
     tagger = ml.Tagger(ml.OneVsRest()).fit(
         [row["text"] for row in rows], [row["labels"] for row in rows]
     )
-    tagger.annotate(source=str(data)).save(tmp_path / "models" / "m")
+    tagger.annotate(source=str(data), columns=columns)
+    tagger.save(tmp_path / "models" / "m")
     with serving(tmp_path) as service:
         replica = service.replica("m")
         for _ in range(2):

@@ -1,0 +1,32 @@
+"""How the file was read that a model was learnt from."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from manylabel.text._tagger import Tagger
+
+COLUMNS = ("text_columns", "labels_column", "labels_columns")
+
+
+def kept_columns(tagger: "Tagger") -> dict[str, Any]:
+    """Return the columns that ``fit`` was told, as options of ``read``.
+
+    A model of a stranger may say anything: what is no name of a column is left out.
+
+    Examples
+    --------
+    >>> from manylabel import Tagger
+    >>> tagger = Tagger().fit(["red wine", "rye bread"], [["drink"], ["food"]])
+    >>> kept_columns(tagger.annotate(columns={"labels_column": "mood", "odd": 7}))
+    {'labels_column': 'mood'}
+    """
+    found = tagger.provenance_.get("columns")
+    told = found if isinstance(found, dict) else {}
+    return {name: told[name] for name in COLUMNS if _are_names(name, told.get(name))}
+
+
+def _are_names(option: str, value: Any) -> bool:
+    if option == "labels_column":
+        return isinstance(value, str) and bool(value)
+    is_list = isinstance(value, list) and bool(value)
+    return is_list and all(isinstance(each, str) and each for each in value)

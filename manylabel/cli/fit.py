@@ -13,7 +13,7 @@ from manylabel._plural import counted
 from manylabel.cli import options
 from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.figures import card_figures
-from manylabel.cli.inputs import COLUMNS, DataFile
+from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import make
 from manylabel.cli.on import On, Work, fit_on
 from manylabel.cli.plan import Wish, make_plan
@@ -185,6 +185,8 @@ def _read(file: DataFile) -> "Dataset":
 
 def _origin(file: Path, reading: options.Reading) -> dict[str, Any]:
     """Return what a model is made of; other files are read by columns named here."""
+    from manylabel.text import COLUMNS
+
     given = reading.options()
     columns = {name: given[name] for name in COLUMNS if given[name]} or None
     today = date.today().isoformat()

@@ -28,7 +28,6 @@ NOT_TEXTS = (
 NOT_FEATURES = "expected rows of features"
 UTF_8 = "utf-8"
 LABELS = ("labels_column", "labels_columns")
-COLUMNS = ("text_columns", *LABELS)
 note_once = cache(note)  # files are read more than once
 
 

@@ -8,12 +8,13 @@ from manylabel.text._embeddings import Embeddings, Hybrid
 from manylabel.text._explanation import Reason, TagExplanation, leave_out
 from manylabel.text._items import PASSTHROUGH, Judged
 from manylabel.text._language import LANGUAGES
-from manylabel.text._origin import kept_columns
+from manylabel.text._origin import COLUMNS, kept_columns
 from manylabel.text._rules import Rules
 from manylabel.text._tagger import Tagger
 from manylabel.text._vectorizer import TextVectorizer
 
 __all__ = [
+    "COLUMNS",
     "LANGUAGES",
     "PASSTHROUGH",
     "QUALITIES",

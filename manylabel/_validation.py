@@ -223,6 +223,8 @@ def sides(y: Any, n_rows: int) -> tuple[Array, Array]:
             "y must be a vector of two classes: the estimator requires y to be passed, "
             "but the target y is None."
         )
+    if _lists_labels(y):
+        raise ValueError("y must be a vector of two classes. Got lists of labels.")
     target = column_or_1d(y, warn=True)
     if target.dtype.kind == "f":
         assert_all_finite(target, input_name="y")

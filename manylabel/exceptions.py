@@ -67,9 +67,16 @@ class MissingExtra(ManylabelError, ImportError):
     came from, and adds the extra. A ``pip`` of another environment finds nothing.
     """
 
-    def __init__(self, what: str, package: str, extra: str) -> None:
-        install = f"{shlex.quote(sys.executable)} -m pip install 'manylabel[{extra}]'"
-        super().__init__(f"{what} needs {package}: {install}")
+    def __init__(
+        self, what: str, package: str, extra: str, python: str = sys.executable
+    ) -> None:
+        # All are arguments, so that what a worker lacks is told as it told it.
+        super().__init__(what, package, extra, python)
+
+    def __str__(self) -> str:
+        what, package, extra, python = self.args
+        install = f"{shlex.quote(python)} -m pip install 'manylabel[{extra}]'"
+        return f"{what} needs {package}: {install}"
 
 
 class SkippedLines(UserWarning):

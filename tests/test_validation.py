@@ -92,6 +92,14 @@ def test_lists_of_labels_are_refused_with_the_ways_out(kind, labels):
         kind().fit([[0.0, 1.0], [1.0, 0.0]], labels)
 
 
+def test_lists_of_labels_are_no_vector_of_classes():
+    for kind in (ml.BudgetedTree, ml.ObliqueTree):
+        with pytest.raises(
+            ValueError, match=r"^y must be a vector .* Got lists of lab"
+        ):
+            kind().fit([[0.0], [1.0]], [["a"], ["a", "b"]])
+
+
 def test_lists_of_labels_are_no_scores():
     tags = [["wine"], ["bread", "wine"]]
     for truth, scores, name in ((tags, np.eye(2), "Y"), (np.eye(2), tags, "scores")):

@@ -81,6 +81,9 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
         Do not rely on that for the parts of one data set: a part may lack it.
     labels_from : str, path-like or None, default=None
         The XML file that names the labels (arff); None looks beside the file.
+    id_column : str or None, default=None
+        The column of the identifiers (jsonl, parquet, csv, tsv). None is ``id`` or
+        ``uid``, in upper or lower case, if there is one.
     text_columns : str, sequence of str or None, default=None
         The columns of the text (jsonl, parquet, csv, tsv), joined by a newline. None is
         ``text``, or else ``title`` and one of ``content``, ``description``, ``body``,

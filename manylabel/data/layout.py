@@ -73,29 +73,27 @@ class Layout:
                 "expected the text in a field 'text', or 'title' and one of "
                 f"{', '.join(map(repr, BODIES))}, or text_columns, {found}"
             )
-        ids = [name for name in IDS if name in names][:1]
+        identity = options.get("id_column") or usual_id(names)
         labels, flags = options.get("labels_column"), options.get("labels_columns")
         flags = (flags,) if isinstance(flags, str) else tuple(flags or ())
         if labels and flags:
             raise ValueError("labels_column must be left out beside labels_columns.")
+        _check_once((*texts, identity, labels, *flags), names, by_case)
         if labels is None and not flags:
             labels = next((by_case[name] for name in LABELS if name in by_case), None)
+            _check_once((labels,), names, by_case)
             if labels is None and find_flags is not None:
-                rest = [each for each in names if each and each not in (*texts, *ids)]
-                flags = find_flags(rest)
+                taken = ("", *texts, identity)
+                flags = find_flags([each for each in names if each not in taken])
+                _check_once(flags, names, by_case)
             if labels is None and not flags:
                 raise ValueError(
                     "expected the labels in a field 'labels', 'tags' or 'target_ind', "
                     "or in columns of 0 and 1, or of x and nothing, or labels_column "
                     f"or labels_columns, {found}"
                 )
-        for name in (*texts, *([labels] if labels else ()), *flags):
-            if names.count(name) != 1:
-                near = by_case.get(name.lower(), name)
-                hint = f" (did you mean {near!r}?)" if near != name else ""
-                raise ValueError(f"expected one field {name!r}{hint}, {found}")
         separator = options.get("label_separator")
-        return cls(ids[0] if ids else None, texts, labels or None, separator, flags)
+        return cls(identity, texts, labels or None, separator, flags)
 
     def split_by(self, separator: str | None) -> "Layout":
         """Return the same fields with another separator of labels."""
@@ -142,6 +140,19 @@ class Layout:
         return labels
 
 
+def usual_id(names: Iterable[str]) -> str | None:
+    """Return the one field that is named as identifiers are, if there is one.
+
+    Examples
+    --------
+    >>> usual_id(["Title", "ID"]), usual_id(["id", "title", "id"])
+    ('ID', None)
+    """
+    found = [name for name in names if name.lower() in IDS]
+    found.sort(key=lambda name: IDS.index(name.lower()))
+    return found[0] if found and found.count(found[0]) == 1 else None
+
+
 def tell_flag(value: Any) -> bool | None:
     """Return whether a value says yes or no; None if neither.
 
@@ -155,6 +166,19 @@ def tell_flag(value: Any) -> bool | None:
     if value is None:
         return False
     return bool(value) if isinstance(value, int | float) and value in (0, 1) else None
+
+
+def _check_once(
+    chosen: Iterable[str | bool | None], names: list[str], by_case: Mapping[str, str]
+) -> None:
+    """Raise ValueError if a field that was chosen is not there, or there twice."""
+    for name in chosen:
+        if isinstance(name, str) and name and names.count(name) != 1:
+            near = by_case.get(name.lower(), name)
+            hint = f" (did you mean {near!r}?)" if near != name else ""
+            raise ValueError(
+                f"expected one field {name!r}{hint}, found {names!r:.200}."
+            )
 
 
 def _flag(name: str, value: Any) -> bool:

@@ -32,6 +32,7 @@ def asked_columns(options: ReadOptions) -> list[str]:
     """Return the names of columns that options tell."""
     asked: list[str] = []
     for given in (
+        options.get("id_column"),
         options.get("text_columns"),
         options.get("labels_column"),
         options.get("labels_columns"),

@@ -45,6 +45,7 @@ class ReadOptions(TypedDict, total=False):
     n_features: int | None
     zero_based: bool | Literal["auto"] | None
     labels_from: str | os.PathLike[str] | None
+    id_column: str | None
     text_columns: str | Sequence[str] | None
     labels_column: str | Literal[False] | None
     labels_columns: str | Sequence[str] | None

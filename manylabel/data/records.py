@@ -49,8 +49,8 @@ class RecordReader(Reader[Records]):
 
     OPTIONS = frozenset(
         {
-            *("label_names", "n_labels", "text_columns", "labels_column"),
-            *("labels_columns", "label_separator"),
+            *("label_names", "n_labels", "id_column", "text_columns"),
+            *("labels_column", "labels_columns", "label_separator"),
         }
     )
     SEPARATOR: ClassVar[str] = ","  # of labels in a string, where none tells
@@ -65,6 +65,7 @@ class RecordReader(Reader[Records]):
         self.settled = names is not None or options.get("labels_column") is False
         self._options = options
         self._layout: Layout | None = None
+        self._is_separated = True  # whether anything stands between labels
 
     @abstractmethod
     def items(self) -> Iterator[tuple[int, Any]]:
@@ -127,6 +128,7 @@ class RecordReader(Reader[Records]):
                 f"many have {found.other!r} in them: label_separator says which."
             )
             warnings.warn(DoubtfulLabels(self.source.path, message), stacklevel=2)
+        self._is_separated = found.separator is not None
         return found.separator or (self.SEPARATOR if strings else None)
 
     def ahead(self, columns: list[str]) -> Iterator[Mapping[str, Any]]:
@@ -193,7 +195,7 @@ class RecordReader(Reader[Records]):
             "text_columns": layout.texts,
             "labels_column": layout.labels or (False if not layout.flags else None),
             "labels_columns": layout.flags or None,
-            "label_separator": layout.separator,
+            "label_separator": layout.separator if self._is_separated else None,
         }
         taken = ALWAYS | self.OPTIONS
         return {name: it for name, it in options.items() if it and name in taken}

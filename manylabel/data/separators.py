@@ -4,9 +4,10 @@ import ast
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MARKS = ("\t", "|", ";", ",")  # the seldomer in a name, the earlier
+DOUBTFUL = (*MARKS, "/", " ")  # some are in names more often than between them
 SHARE = 0.1  # of the fields with any mark, to be more than a part of a name
 
 
@@ -30,7 +31,7 @@ def tell_separator(fields: Iterable[str]) -> Separation:
     >>> tell_separator(["Smith, Ann; Doe, Joe"])
     Separation(separator=';', other=',')
     """
-    plain = [field for field in fields if _listed(field) is None]
+    plain = [field for field in fields if _parsed(field) is None]
     counts = {mark: sum(mark in field for field in plain) for mark in MARKS}
     least = max(1, SHARE * max(counts.values()))
     often = [mark for mark in MARKS if counts[mark] >= least]
@@ -40,17 +41,23 @@ def tell_separator(fields: Iterable[str]) -> Separation:
 def split_labels(field: str, separator: str) -> list[str]:
     """Split a field, unless it is a list as JSON or Python prints it.
 
-    Spaces around a label do not count.
+    Spaces around a label do not count. Numbers in a list are names here, as they are
+    beside a separator.
     """
-    if (values := _listed(field)) is not None:
-        return values
+    if (values := _parsed(field)) is not None:
+        return [_name(value, field) for value in values]
     parts = field.split() if separator == " " else field.split(separator)
     return [name for part in parts if (name := part.strip())]
 
 
-def join_labels(names: Collection[str], separator: str) -> str:
-    """Join labels so that they are read back; a list where a mark is in a name."""
-    marks = {*MARKS, separator}
+def join_labels(
+    names: Collection[str], separator: str, others: Collection[str] = MARKS
+) -> str:
+    """Join labels so that they are read back; a list where a mark is in a name.
+
+    ``others`` are marks that a reader, who is told none, may take for separators.
+    """
+    marks = {*others, separator}
     for name in names:
         if not name.strip() or name != name.strip() or name[0] == "[":
             return json.dumps(list(names), ensure_ascii=False)
@@ -72,8 +79,8 @@ def doubt(names: Collection[str]) -> tuple[str, str] | None:
     True
     """
     known = set(names)
-    counts = Counter(mark for name in known for mark in MARKS if mark in name)
-    for mark in (*MARKS, " "):
+    counts = Counter(mark for name in known for mark in DOUBTFUL[:-1] if mark in name)
+    for mark in DOUBTFUL:
         several = [name for name in known if mark in name]
         parts = {name: [part.strip() for part in name.split(mark)] for name in several}
         made = [name for name in several if known.issuperset(parts[name])]
@@ -82,8 +89,8 @@ def doubt(names: Collection[str]) -> tuple[str, str] | None:
     return None
 
 
-def _listed(field: str) -> list[str] | None:
-    """Return the strings of a list that was printed; None if it is none."""
+def _parsed(field: str) -> list[Any] | None:
+    """Return a list that was printed; None if it is none."""
     # What a data frame with a column of lists becomes when it is written as CSV.
     if not (field.startswith("[") and field.endswith("]")):
         return None
@@ -92,6 +99,12 @@ def _listed(field: str) -> list[str] | None:
             values = parse(field)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        if isinstance(values, list) and all(isinstance(v, str) for v in values):
+        if isinstance(values, list):
             return values
     return None
+
+
+def _name(value: Any, field: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError(f"expected names in a list of labels, found {field!r:.40}.")
+    return str(value)

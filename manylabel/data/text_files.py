@@ -1,6 +1,5 @@
 """Files of texts with labels: JSON lines, Parquet, CSV, TSV, and plain lines."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -9,6 +8,7 @@ from io import StringIO
 from itertools import islice, pairwise
 from typing import Any, ClassVar, TypeAlias
 
+from manylabel._escapes import json_text
 from manylabel.data.arrow import parquet_batches
 from manylabel.data.dataset import Dataset
 from manylabel.data.layout import Layout, json_object
@@ -23,6 +23,7 @@ BATCH = 256  # rows of a Parquet file in memory
 DELIMITERS = (("tsv", "\t"), ("csv", ","), ("csv", ";"), ("csv", "|"))
 QUOTED = re.compile(rb'"[^"]*"')
 EXCEL = re.compile(rb'"?sep=([,;|\t])"?\r?')  # a line above the header, for Excel
+MARK = "\ufeff"  # by which spreadsheets know UTF-8
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
 
 
@@ -112,7 +113,8 @@ class ParquetReader(RecordReader):
 class TableReader(RecordReader):
     """Read a table with a header, in UTF-8; blank lines do not count.
 
-    Nor does a first line such as ``sep=;``, which tells Excel the delimiter.
+    Nor do rows of three or more cells that are all empty, as spreadsheets write them
+    at their end, and a first line such as ``sep=;``, which tells Excel the delimiter.
     A field that begins with a quote ends with one, may hold delimiters and line ends,
     and doubles the quotes that it holds. Elsewhere a quote is a plain character. A line
     end in a text is read as a newline. A bad record is reported by its first line.
@@ -130,7 +132,9 @@ class TableReader(RecordReader):
         self._lines = enumerate(self.source.lines(), start=1)
         filled = ((n, line) for n, line in self._lines if line.strip(b"\r"))
         self._names = self._header(filled)
-        yield from filled
+        # Of two columns, an empty text without labels may be meant.
+        nothing = b"\r" + self.delimiter.encode() * (len(self._names) > 2)  # noqa: PLR2004
+        yield from ((n, line) for n, line in filled if line.strip(nothing))
 
     def record(self, item: bytes) -> Mapping[str, str]:
         """Return the fields of a record by the names of the columns."""
@@ -175,11 +179,7 @@ class CsvReader(TableReader):
     @cached_property
     def delimiter(self) -> str:
         """What stands between two fields."""
-        header = self.source.head.lstrip(b"\r\n").partition(b"\n")[0]
-        if told := EXCEL.fullmatch(header):
-            return told[1].decode()
-        names = QUOTED.sub(b"", header).decode("latin-1")
-        return next((mark for mark in ",;\t|" if mark in names), ",")
+        return tell_delimiter(self.source.head)
 
 
 class TsvReader(TableReader):
@@ -192,7 +192,7 @@ class LibMultiLabelReader(TableReader):
     """Read identifier, labels and text, without a header; a quote means nothing."""
 
     OPTIONS = RecordReader.OPTIONS - {
-        *("text_columns", "labels_column", "labels_columns")
+        *("id_column", "text_columns", "labels_column", "labels_columns")
     }
     SEPARATOR = " "
 
@@ -207,6 +207,21 @@ class LibMultiLabelReader(TableReader):
 
     def _fields(self, line: bytes) -> list[str]:
         return _text(line).split("\t")
+
+
+def tell_delimiter(head: bytes) -> str:
+    r"""Tell what separates the cells of a table by its first line.
+
+    Examples
+    --------
+    >>> tell_delimiter(b"id;title, short\n"), tell_delimiter(b"sep=|\nid|title\n")
+    (',', '|')
+    """
+    header = head.lstrip(b"\r\n").partition(b"\n")[0]
+    if told := EXCEL.fullmatch(header):
+        return told[1].decode()
+    names = QUOTED.sub(b"", header).decode("latin-1")
+    return next((mark for mark in ",;\t|" if mark in names), ",")
 
 
 def tell_table(line: bytes, options: ReadOptions | None = None) -> str | None:
@@ -228,7 +243,7 @@ def tell_table(line: bytes, options: ReadOptions | None = None) -> str | None:
 
 def jsonl_lines(dataset: Dataset) -> Iterator[str]:
     """Write texts with the names of their labels, or with their columns."""
-    return map(json.dumps, _written(dataset, dataset.label_names))
+    return map(json_text, _written(dataset, dataset.label_names))
 
 
 def csv_lines(
@@ -238,8 +253,7 @@ def csv_lines(
     yield delimiter.join([*([] if dataset.ids is None else ["id"]), "text", "labels"])
     for record in _written(dataset, dataset.labels.names):
         labels = join_labels(record["labels"], separator or RecordReader.SEPARATOR)
-        fields = {**record, "labels": labels}.values()
-        yield delimiter.join(quote_field(field, delimiter) for field in fields)
+        yield join_cells({**record, "labels": labels}.values(), delimiter)
 
 
 def tsv_lines(dataset: Dataset, separator: str | None = None) -> Iterator[str]:
@@ -312,6 +326,11 @@ def _unquoted(
             if following is None:
                 raise ValueError("expected a closing quote, found the end of the file.")
             line = following
+
+
+def join_cells(cells: Iterable[str], delimiter: str = ",") -> str:
+    """Return a line of a table."""
+    return delimiter.join(quote_field(cell, delimiter) for cell in cells)
 
 
 def quote_field(text: str, delimiter: str = ",") -> str:

@@ -37,6 +37,26 @@ def test_lists_need_no_separator(put):
     assert data.label_names == ("x;y", "z", "zé")
 
 
+def test_numbers_in_lists_are_names(put):
+    data = read(put('text;tags\na;"[1, 2]"\nb;"[2]"\n', "a.csv"))
+    assert data.label_names == ("1", "2")
+
+
+@pytest.mark.parametrize("cell", ["['a', None]", "[true]", '[{"name": 1}]'])
+def test_what_is_no_list_of_names_is_refused(put, cell):
+    quoted = cell.replace('"', '""')
+    path = put(f'text;tags\na;"{quoted}"\n', "a.csv")
+    with pytest.raises(DataError, match="line 2: expected names in a list of labels"):
+        read(path)
+
+
+@pytest.mark.parametrize("cells", [('["a", "b"]', '["a"]'), ("a", "b"), ("a", "")])
+def test_no_separator_is_told_where_there_is_none(put, cells):
+    quoted = ('"' + cell.replace('"', '""') + '"' for cell in cells)
+    rows = "".join(f"x;{cell}\n" for cell in quoted)
+    assert "label_separator" not in read(put("text;tags\n" + rows, "a.csv")).read_as
+
+
 def test_a_mark_that_is_seldom_is_part_of_a_name():
     assert tell_separator(["a,b"] * 20 + ["c;d,e"]).separator == ","
     assert tell_separator(["a"] * 20 + ["c;d"]).separator == ";"
@@ -58,6 +78,9 @@ def test_labels_that_look_like_several_are_warned_of(put):
     with pytest.warns(DoubtfulLabels, match=r"'acq gold' .* label_separator ' ' makes"):
         list(iter_chunks(path, n_rows=1))
     assert read(path, label_separator=" ").label_names == ("acq", "gold")
+    path = put("text,tags\na,acq / gold\nb,acq\nc,gold\n", "a.csv")
+    with pytest.warns(DoubtfulLabels, match=r"'acq / gold' .* label_separator '/' m"):
+        read(path)
     path = put("text,tags\na,big cats\nb,big dogs\n", "a.csv")
     assert read(path).label_names == ("big cats", "big dogs")
 

@@ -72,6 +72,22 @@ def test_spreadsheets_of_all_kinds_are_read(put):
     assert_array_equal(data.Y.toarray(), [[1, 1], [0, 0]])
 
 
+def test_rows_of_empty_cells_do_not_count(put):
+    content = "Signatur;text;labels\r\nA1;one;x\r\n;;\r\nA2;;\r\n;;\r\n;;\r\n"
+    data = read(put(content, "book.csv"), id_column="Signatur")
+    assert (data.ids, data.texts) == (("A1", "A2"), ("one", ""))
+
+
+def test_identifiers_are_found_by_any_case_or_by_their_column(put):
+    path = put("Nr,ID,text,tags\n7,a,one,x\n8,b,two,y\n", "a.csv")
+    assert read(path).ids == ("a", "b")
+    assert read(path, id_column="Nr").ids == ("7", "8")
+    with pytest.raises(DataError, match=r"expected .* one field 'nr' .*mean 'Nr'"):
+        read(path, id_column="nr")
+    twice = put("id,id,text,tags\n7,a,one,x\n", "b.csv")
+    assert read(twice).ids is None
+
+
 def test_quotes_inside_a_field_are_plain(put):
     data = read(put('text,labels\na 5" disk,"x"\n', "a.csv"))
     assert data.texts == ('a 5" disk',)

@@ -1,7 +1,7 @@
 """What annotators answered: complete labels of some rows, and what they teach."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from manylabel import _validation
 from manylabel._typing import CSR, Floats, Ints, RandomState
+from manylabel.auditing._sampling import AT_RANDOM
+from manylabel.auditing._sheets import read_sheet
 from manylabel.data.dataset import Dataset
-from manylabel.data.source import Source
-from manylabel.data.text_files import JsonlReader
 from manylabel.exceptions import DataError
 from manylabel.losses.ranked import Ranked
 from manylabel.metrics import as_metric
@@ -80,8 +80,10 @@ class Answers:
         Parameters
         ----------
         path : str or path-like
-            JSON lines as ``WorkSheet.write`` makes them, ``complete`` being a list of
-            names now; where it is still null, the row was not answered. A recorded
+            JSON lines or a table (``.csv``, ``.tsv``) as ``WorkSheet.write`` makes
+            them, ``complete`` being a list of names now, in a table with ``|`` between
+            them or ``-`` for none; where it is still null, or empty, the row was not
+            answered. A recorded
             label that is neither in ``complete`` nor in ``wrong`` was overlooked, and
             is refused.
         data : Dataset
@@ -95,16 +97,16 @@ class Answers:
         """
         place = _Place(data)
         rows, columns, weights = list[int](), list[list[str]](), list[float]()
-        for number, record in _records(path := Path(path)):
+        for number, record in read_sheet(path := Path(path)):
             try:
-                if record.get("complete") is None:
+                if not _is_answered(record):
                     continue
                 row = place.find(record)
                 if row in rows:
                     raise ValueError(f"expected each row once, found row {row} again.")
                 columns.append(place.labels(record, row))
                 rows.append(row)
-                weights.append(_weight(record))
+                weights.append(_weight(record, len(data)))
             except ValueError as error:
                 raise DataError(path, str(error), line=number) from None
         if not rows:
@@ -245,23 +247,29 @@ def _names(record: Mapping[str, Any], field: str) -> list[str]:
     return names
 
 
-def _weight(record: Mapping[str, Any]) -> float:
+def _is_answered(record: Mapping[str, Any]) -> bool:
+    if record.get("complete") is not None:
+        return True
+    if record.get("wrong"):
+        raise ValueError(
+            "expected all true labels in 'complete', found only those in 'wrong'."
+        )
+    return False
+
+
+def _weight(record: Mapping[str, Any], n_rows: int) -> float:
     weight = record.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise ValueError(f"expected a number in 'weight', found {weight!r:.60}.")
     if not 0 < weight < np.inf:
         raise ValueError(f"expected a weight above 0, found {weight:g}.")
+    most = n_rows / AT_RANDOM  # of a sample of one row
+    if weight > most:
+        raise ValueError(
+            f"expected a weight of at most {most:g}, found {weight:g}: a spreadsheet "
+            "may have dropped its decimal point."
+        )
     return float(weight)
-
-
-def _records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the objects of a file with the numbers of their lines."""
-    reader = JsonlReader(Source(path), {"labels_column": False})
-    for number, line in reader.items():
-        try:
-            yield number, reader.record(line)
-        except ValueError as error:
-            raise DataError(path, str(error), line=number) from None
 
 
 def _check_rows(rows: Ints, n_rows: int) -> None:

@@ -165,7 +165,13 @@ class Audit:
         rows, weights = draw_rows(self.suspicion, n_rows, random_state)
         return WorkSheet(rows, weights, list(self.describe(rows)))
 
-    def write(self, path: str | os.PathLike[str], n: int | None = None) -> None:
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        n: int | None = None,
+        *,
+        delimiter: str = ",",
+    ) -> None:
         """Write the ``n`` worst rows for annotators, as the suffix says.
 
         Parameters
@@ -176,11 +182,13 @@ class Audit:
         n : int or None, default=None
             How many rows; None for all in which something is suspected, and for 200
             on a page.
+        delimiter : str, default=","
+            What separates the cells of ``.csv``.
         """
         kind = suffix(Path(path))
         check_suffix(path)
         with replacing_text(path) as text:
-            text.writelines(WRITERS[kind](self, n))
+            text.writelines(WRITERS[kind](self, n, delimiter))
 
     @property
     def summary(self) -> str:
@@ -323,13 +331,13 @@ def _above(matrix: CSR, least: float) -> CSR:
     return kept
 
 
-def _as_page(found: Audit, n: int | None) -> Iterator[str]:
+def _as_page(found: Audit, n: int | None, delimiter: str) -> Iterator[str]:
     return page_parts(found.summary, found.rows(n or PAGE_ROWS), found.labels())
 
 
-Writer = Callable[[Audit, int | None], Iterator[str]]
+Writer = Callable[[Audit, int | None, str], Iterator[str]]
 WRITERS: Mapping[str, Writer] = {
-    ".jsonl": lambda found, n: jsonl_lines(found.rows(n)),
-    ".csv": lambda found, n: csv_lines(found.rows(n)),
+    ".jsonl": lambda found, n, delimiter: jsonl_lines(found.rows(n)),
+    ".csv": lambda found, n, delimiter: csv_lines(found.rows(n), delimiter),
     ".html": _as_page,
 }

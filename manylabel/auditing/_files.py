@@ -1,10 +1,11 @@
 """Findings as files that annotators read: a line a row, or a line a suspect."""
 
-import csv
-import io
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
+
+from manylabel._escapes import json_text
+from manylabel.data.separators import join_labels
+from manylabel.data.text_files import MARK, join_cells
 
 HEAD = ("row", "id", "kind", "label", "probability", "labels", "text")
 DIGITS = 4
@@ -30,21 +31,16 @@ def jsonl_lines(findings: Iterable[Any]) -> Iterator[str]:
             "wrong": rounded(finding.wrong),
             "gain": round(finding.gain, DIGITS),
         }
-        yield json.dumps(record) + "\n"
+        yield f"{json_text(record)}\n"
 
 
-def csv_lines(findings: Iterable[Any]) -> Iterator[str]:
+def csv_lines(findings: Iterable[Any], delimiter: str) -> Iterator[str]:
     """Yield a line for each suspect under a header, those of the worst row first."""
-    yield _line(HEAD)
+    yield f"{MARK}{delimiter.join(HEAD)}\n"
     for finding in findings:
-        labels, text = ", ".join(finding.labels), finding.text or ""
+        labels, text = join_labels(finding.labels, "|"), finding.text or ""
         for kind in ("missing", "wrong"):
             for name, chance in rounded(getattr(finding, kind)):
-                place = (finding.row, finding.id or "", kind)
-                yield _line((*place, name, chance, labels, text))
-
-
-def _line(cells: Iterable[Any]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue()
+                place = (str(finding.row), finding.id or "", kind)
+                cells = (*place, name, str(chance), labels, text)
+                yield f"{join_cells(cells, delimiter)}\n"

@@ -51,9 +51,12 @@ WORDS = """<p class="grey">Each row was judged by a learner that had not seen it
 label <span class="missing">+</span> is probably true and was not recorded, one
 <span class="wrong">&minus;</span> is recorded and probably wrong; beside it is the
 probability, in percent. Rows in which a look is expected to correct most come
-first. How much is missing follows from the propensities in the table of labels, how
-often true ones are recorded: one half where nobody told them, until rows of <code>audit
---sample</code> tell better.</p>
+first. A propensity is how often a true label is recorded: one half where nobody told,
+until rows of <code>audit --sample</code> tell better.</p>
+"""
+ESTIMATE = """<p class="grey">How many are missing is an estimate by the propensity p of
+the label, at most about recorded &times; (1 / p &minus; 1); <code>manylabel audit
+--propensity</code> gives another p.</p>
 """
 FOOT = "</main>\n</html>\n"
 
@@ -63,7 +66,8 @@ def page_parts(title: str, rows: Sequence[Any], labels: Sequence[Any]) -> Iterat
     yield f"{HEAD}<p>{escape(escape_line(title))}.</p>\n{WORDS}"
     yield f"<h2>{len(rows):,} rows</h2>\n<ol>\n"
     yield from map(_row, rows)
-    yield "</ol>\n<h2>Labels</h2>\n<table>\n<tr><th>label<th class=n>recorded"
+    yield f"</ol>\n<h2>Labels</h2>\n{ESTIMATE}"
+    yield "<table>\n<tr><th>label<th class=n>recorded"
     yield "<th class=n>propensity<th class=n>missing<th class=n>wrong\n"
     yield from map(_label, labels[:MOST_LABELS])
     yield "</table>\n"

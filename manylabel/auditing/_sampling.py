@@ -1,16 +1,17 @@
 """Which rows to label completely: drawn with known chances, rare labels too."""
 
-import json
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from manylabel._typing import CSR, Floats, Ints, RandomState
-from manylabel.auditing._files import as_record, rounded
+from manylabel.auditing._sheets import jsonl_sheet, table_sheet
 from manylabel.auditing._suspicion import Suspicion
+from manylabel.data.source import suffix
 from manylabel.data.writing import replacing_text
 from manylabel.parallel import spawn_seeds
 
@@ -23,7 +24,8 @@ class WorkSheet:
     Made by ``Audit.sample``. A line of the file has ``row``, ``id`` and ``text`` where
     there are any, the recorded ``labels``, ``suggestions``, the ``weight``, and
     ``complete``, which is null: it is to become the list of all true labels. Recorded
-    labels that are wrong go to a list ``wrong``.
+    labels that are wrong go to a list ``wrong``. A table for a spreadsheet has the same
+    columns: in ``complete`` and ``wrong`` ``|`` separates labels, and ``-`` is none.
 
     Parameters
     ----------
@@ -46,20 +48,25 @@ class WorkSheet:
     def __init__(self, rows: Ints, weights: Floats, findings: Sequence[Any]) -> None:
         self.rows, self.weights, self.findings = rows, weights, findings
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as JSON lines; the file appears whole or not at all."""
+    def write(self, path: str | os.PathLike[str], *, delimiter: str = ",") -> None:
+        """Write the rows; the file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            ``.csv`` is a table, anything else JSON lines.
+        delimiter : str, default=","
+            What separates the cells of a table.
+        """
+        lines = self.lines()
+        if suffix(Path(path)) == ".csv":
+            lines = table_sheet(self.findings, self.weights.tolist(), delimiter)
         with replacing_text(path) as text:
-            text.writelines(f"{line}\n" for line in self.lines())
+            text.writelines(f"{line}\n" for line in lines)
 
     def lines(self) -> Iterator[str]:
-        """Yield an object a row."""
-        for finding, weight in zip(self.findings, self.weights.tolist(), strict=True):
-            more = {
-                "suggestions": rounded(finding.missing),
-                "weight": round(weight, 6),
-                "complete": None,
-            }
-            yield json.dumps(as_record(finding) | more)
+        """Return the lines of a file, an object a row."""
+        return jsonl_sheet(self.findings, self.weights.tolist())
 
 
 def draw_rows(

@@ -10,12 +10,19 @@ and of one that is, where a share of all recorded labels is wrong wherever they 
     P(wrong | recorded) = e (1 - pi) / (pi p),
 
 with e the rate of wrong labels among rows that should not have it, if that is below 1.
+
+Labels of a band share a curve, which may give one of them more than it has. Of n
+recorded labels n (1 / p - 1) are missing on average, with a variance of n (1 - p) / p^2
+(a negative binomial). Where more are suspected than chance allows, the log odds of the
+suspicions are lowered until as many are as are expected. pi, by which rows are drawn,
+stays.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit, logit
 from sklearn.base import clone
 
 from manylabel import parallel
@@ -26,6 +33,9 @@ from manylabel.model_selection.holdout import hold_out_in_turn
 DEPTH = 50  # labels of a row that are looked at
 N_FOLDS = 5
 WRONG = 0.01  # of recorded labels, before anything is known of them
+BEYOND = 2  # standard deviations above what is expected are no chance
+MOST, CLOSE = 30.0, 50  # log odds that are taken off, and halvings that find how many
+SURE = 1 - 1e-6  # a probability of 1 has no odds to lower
 
 
 class Suspicion(NamedTuple):
@@ -75,6 +85,7 @@ def suspect(ranked: CSR, Y: CSR, propensity: Floats) -> Suspicion:
     missing.data = true.data * (1 - p) / np.maximum(1 - true.data * p, 1e-12)
     missing.data[is_recorded] = 0
     missing.eliminate_zeros()
+    missing.data = _lower(missing, counts, propensity)
     return Suspicion(true, missing, _doubt(true, Y, propensity, curves), curves.bands)
 
 
@@ -85,6 +96,24 @@ def are_stored(ranked: CSR, Y: CSR) -> Array:
         for M in (ranked, Y)
     )
     return np.isin(keys, known)
+
+
+def _lower(missing: CSR, counts: Ints, propensity: Floats) -> Floats:
+    """Return suspicions, lowered for labels of which too many would be missing."""
+    labels, chance = missing.indices, np.array(missing.data, np.float64)
+    expected = counts * (1 / propensity - 1)
+    most = expected + BEYOND * np.sqrt(counts * (1 - propensity)) / propensity
+    is_over = np.bincount(labels, chance, minlength=len(counts)) > most
+    mine = np.flatnonzero(is_over[labels])
+    label, odds = labels[mine], logit(np.minimum(chance[mine], SURE))
+    low, high = -MOST * is_over, np.zeros(len(counts))
+    for _ in range(CLOSE * is_over.any()):
+        middle = (low + high) / 2
+        found = expit(odds + middle[label])
+        is_much = np.bincount(label, found, minlength=len(counts)) > expected
+        low, high = np.where(is_much, low, middle), np.where(is_much, middle, high)
+    chance[mine] = expit(odds + low[label])
+    return chance
 
 
 def _doubt(true: CSR, Y: CSR, propensity: Floats, curves: Curves) -> CSR:

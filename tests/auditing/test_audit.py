@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from manylabel import Dataset, OneVsRest, Propensity, audit, make_corpus
-from manylabel.auditing import RowFinding
+from manylabel.auditing import RowFinding, suspect
 
 
 def precision(matrix, is_hit, n):
@@ -124,7 +124,7 @@ def test_files_hold_the_rows(found, tmp_path, suffix):
         assert lines[0]["id"] == rows[0].id
         assert lines[0]["missing"][0][0] == rows[0].missing[0][0]
     elif suffix == "csv":
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             lines = list(csv.DictReader(file))
         assert len(lines) == sum(len(each.missing) + len(each.wrong) for each in rows)
         assert lines[0]["text"] == rows[0].text
@@ -133,6 +133,8 @@ def test_files_hold_the_rows(found, tmp_path, suffix):
 def test_a_page_escapes_what_comes_from_outside_and_loads_nothing(found, tmp_path):
     found.write(tmp_path / "look.html")
     page = (tmp_path / "look.html").read_text()
+    assert "is an estimate by the propensity p of\nthe label" in page
+    assert "--propensity</code> gives another" in page
     assert "<script>" not in page
     assert "<b>label" not in page
     assert "&lt;b&gt;label 0&lt;/b&gt;" in page
@@ -180,3 +182,36 @@ def test_wrong_input_is_refused(arguments, message):
 def test_propensities_that_contradict_the_data_are_refused():
     with pytest.raises(ValueError, match="label 0 is recorded in 40 of 40 rows, which"):
         audit(np.eye(40), np.ones((40, 1)), propensity=0.1)
+
+
+def test_a_label_is_not_given_what_others_of_its_band_lack():
+    """Two labels share a curve; the first has high scores where it is not recorded."""
+    n_rows, n_recorded, p = 400, 97, np.array([0.5, 0.5])
+    scores, Y = np.full((n_rows, 2), 0.1, np.float32), np.zeros((n_rows, 2))
+    Y[:n_recorded] = 1
+    scores[:330, 0] = scores[:n_recorded, 1] = 0.9
+    scores += 0.01 * np.random.default_rng(0).random(scores.shape, np.float32)
+    found = suspect(sp.csr_array(scores), sp.csr_array(Y, dtype=np.float32), p)
+    assert (found.bands == 0).all()
+    missing, _ = found.missing.sum(axis=0)
+    assert_allclose(missing, n_recorded * (1 / p[0] - 1), rtol=1e-6)
+
+
+def test_what_seems_sure_is_seldom_false_though_propensities_are_a_guess():
+    corpus = make_corpus(n_rows=400, n_labels=100, random_state=1)
+    suspicion = audit(corpus.X, corpus.Y).suspicion
+    is_hidden = (corpus.complete - corpus.Y).toarray() > 0
+    stored = suspicion.missing.tocoo()
+    is_sure = stored.data > 0.95
+    assert is_hidden[stored.row[is_sure], stored.col[is_sure]].mean() > 0.8
+    assert precision(suspicion.missing, is_hidden, 200) > 0.6
+
+
+@pytest.mark.parametrize("p", [0.5, 0.8])
+def test_no_label_has_more_missing_than_its_propensity_allows(p):
+    corpus = make_corpus(n_rows=400, n_labels=60, propensity=p, random_state=0)
+    found = audit(corpus.X, corpus.Y, propensity=p)
+    recorded = np.array([each.recorded for each in found.labels()])
+    missing = np.array([each.missing for each in found.labels()])
+    chance = 2 * np.sqrt(recorded * (1 - p)) / p
+    assert (missing <= recorded * (1 / p - 1) + chance + 1e-9).all()

@@ -145,7 +145,8 @@ def run(
     backend, usual = get_active_backend(prefer="threads")
     kind = type(backend).__name__
     jobs = backend.effective_n_jobs(usual if n_jobs is None else n_jobs)
-    if kind not in LOCAL and jobs == 1:
+    is_left_open = kind not in LOCAL and n_jobs is None and usual is None
+    if is_left_open and jobs == 1 < backend.effective_n_jobs(-1):
         warnings.warn(
             f"The tasks run here, one by one: {kind} spreads them if n_jobs is given, "
             "such as n_jobs=-1.",
@@ -159,10 +160,11 @@ def run(
         return _run_calls(calls, total, n_jobs, backend.supports_return_generator)
 
 
-def leaves_process() -> bool:
-    """Return whether joblib's backend runs tasks elsewhere, not on threads of here."""
-    backend, _ = get_active_backend(prefer="threads")
-    return type(backend).__name__ not in THREADS
+def leaves_process(n_jobs: int | None = None) -> bool:
+    """Return whether joblib's backend runs several tasks elsewhere, not on threads."""
+    backend, usual = get_active_backend(prefer="threads")
+    jobs = backend.effective_n_jobs(usual if n_jobs is None else n_jobs)
+    return type(backend).__name__ not in THREADS and jobs > 1
 
 
 def _call(common: Common, *task: Any) -> Any:

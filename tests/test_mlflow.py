@@ -77,3 +77,19 @@ def test_no_fact_breaks_out_of_a_card(tagger):
     assert f"title: {json.dumps(hostile)}\n" in front
     (line,) = [each for each in body.split("\n") if each.startswith("| source")]
     assert line == r"| source | a \| b\\n---\\n\<script\>\*x\* |"
+
+
+@pytest.mark.slow
+def test_a_snapshot_of_the_hub_is_a_model(tagger, tmp_path):
+    hub = pytest.importorskip("huggingface_hub")
+    tagger.save(tmp_path / "tags")
+    repository, revision = tmp_path / "models--me--tags", "a" * 40
+    for name in ("blobs", "refs", f"snapshots/{revision}"):
+        (repository / name).mkdir(parents=True)
+    (repository / "refs" / "main").write_text(revision)
+    for number, path in enumerate((tmp_path / "tags").iterdir()):
+        link = repository / "snapshots" / revision / path.name
+        path.rename(repository / "blobs" / str(number))
+        link.symlink_to(f"../../blobs/{number}")
+    found = hub.snapshot_download("me/tags", cache_dir=tmp_path, local_files_only=True)
+    assert ml.Tagger.load(found).predict(["dry wine"]) == [["drink"]]

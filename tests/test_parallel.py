@@ -78,6 +78,12 @@ def test_stages_need_no_watcher():
 class LoneBackend(ThreadingBackend):
     """Stands for a cluster that is used only if n_jobs is given, as Ray's backend."""
 
+    slots = 2
+
+    def effective_n_jobs(self, n_jobs):
+        """Return how many tasks run at once."""
+        return self.slots if n_jobs == -1 else super().effective_n_jobs(n_jobs)
+
 
 register_parallel_backend("lone", LoneBackend)
 
@@ -158,6 +164,16 @@ def test_a_cluster_that_would_not_be_used_is_warned_of():
         with pytest.warns(UserWarning, match=r"LoneBackend .* such as n_jobs=-1"):
             assert run_two(None) == [1, 2]
         assert run_two(2) == [1, 2]
+
+
+def test_a_cluster_that_is_used_as_asked_is_not_warned_of(monkeypatch):
+    with joblib.parallel_config(backend="lone"):
+        assert run_two(1) == [1, 2]
+    with joblib.parallel_config(backend="lone", n_jobs=1):
+        assert run_two(None) == [1, 2]
+    monkeypatch.setattr(LoneBackend, "slots", 1)
+    with joblib.parallel_config(backend="lone"):
+        assert run_two(None) == [1, 2]
 
 
 @pytest.mark.slow

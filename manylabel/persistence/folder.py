@@ -409,6 +409,21 @@ def _read_bytes(path: Path) -> bytes:
 
 def _open(path: Path) -> BinaryIO:
     """Open a plain file; a link could lead out of the folder, a pipe would hang."""
-    if not stat.S_ISREG(os.lstat(path).st_mode):
+    target = _blob(path) or path
+    if not stat.S_ISREG(os.lstat(target).st_mode):
         raise ArchiveError(path, "this is not a plain file.")
-    return open(path, "rb")
+    return open(target, "rb")
+
+
+def _blob(path: Path) -> Path | None:
+    """Return where a link of the Hugging Face Hub's cache leads to, if it is one.
+
+    There ``snapshots/REVISION/FILE`` links to a file of the folder ``blobs`` beside
+    ``snapshots``.
+    """
+    snapshots = [place for place in path.parents if place.name == "snapshots"]
+    if not (snapshots and path.is_symlink()):
+        return None
+    target = Path(os.path.realpath(path))
+    blobs = Path(os.path.realpath(snapshots[0])).with_name("blobs")
+    return target if target.parent == blobs else None

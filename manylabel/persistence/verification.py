@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 FRESH = 2.0  # seconds in which a change may not show in the time of change
+MOST = 1000  # notes: a model that was forgotten is verified once more
 
 
 def is_verified(file: BinaryIO, checksum: str) -> bool:
@@ -31,6 +32,16 @@ def note_verified(file: BinaryIO, checksum: str) -> None:
     if folder is not None and not is_fresh:
         with suppress(OSError):
             (folder / _name(file, checksum)).touch(0o600)
+            _forget(folder)
+
+
+def _forget(folder: Path) -> None:
+    """Remove the oldest half of the notes if there are too many."""
+    notes = list(folder.iterdir())
+    if len(notes) > MOST:
+        notes.sort(key=lambda note: note.stat().st_mtime_ns)
+        for note in notes[: len(notes) - MOST // 2]:
+            note.unlink(missing_ok=True)
 
 
 def _folder() -> Path | None:

@@ -195,6 +195,44 @@ def test_every_estimator_declares_what_it_learns(name):
         assert folder.describe(kind(*needs))
 
 
+def put_in_cache(model, repository):
+    """Lay a model out as the Hugging Face Hub's cache does."""
+    snapshot, blobs = repository / "snapshots" / ("a" * 40), repository / "blobs"
+    snapshot.mkdir(parents=True)
+    blobs.mkdir()
+    for number, path in enumerate(sorted(model.iterdir())):
+        path.rename(blobs / str(number))
+        (snapshot / path.name).symlink_to(f"../../blobs/{number}")
+    return snapshot
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+def test_a_model_in_the_hubs_cache_is_loaded(mmap, tmp_path):
+    save(ml.Propensity(a=0.5), tmp_path / "m")
+    snapshot = put_in_cache(tmp_path / "m", tmp_path / "cache")
+    assert ml.load(snapshot, mmap=mmap).a == 0.5
+
+
+@pytest.mark.parametrize("what", ["elsewhere", "blobs", "device"])
+def test_a_link_out_of_the_hubs_cache_is_refused(what, tmp_path):
+    save(ml.Propensity(), tmp_path / "m")
+    snapshot = put_in_cache(tmp_path / "m", tmp_path / "cache")
+    path, blobs = snapshot / "manifest.json", tmp_path / "cache" / "blobs"
+    if what == "elsewhere":
+        target = path.resolve().rename(tmp_path / "manifest.json")
+        path.unlink()
+        path.symlink_to(target)
+    elif what == "blobs":
+        blobs.rename(tmp_path / "moved")
+        blobs.symlink_to(tmp_path / "moved")
+    else:
+        path.resolve().unlink()
+        (blobs / "zero").symlink_to("/dev/zero")
+        path.unlink()
+        path.symlink_to(blobs / "zero")
+    assert "not a plain file" in refusal(snapshot)
+
+
 @pytest.mark.parametrize("what", ["link", "fifo", "device", "folder"])
 def test_files_that_are_not_plain_are_refused(what, tmp_path):
     save(ml.Propensity(), tmp_path / "m")

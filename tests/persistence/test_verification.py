@@ -95,3 +95,14 @@ def test_a_seal_tells_models_apart(model, tmp_path):
     assert seal(model) != first
     with pytest.raises(ArchiveError, match="there is no such model folder"):
         seal(tmp_path / "nothing")
+
+
+def test_notes_do_not_grow_without_end(model, counted, tmp_path, monkeypatch):
+    monkeypatch.setattr(verification, "MOST", 4)
+    for number in range(10):
+        save(Propensity.given(np.full(300, (number + 1) / 20)), tmp_path / "other")
+        load(tmp_path / "other", mmap=True, verify_once=True)
+        assert len(list((tmp_path / "cache/manylabel/verified").iterdir())) <= 4
+    before = len(counted)
+    load(tmp_path / "other", mmap=True, verify_once=True)
+    assert len(counted) == before

@@ -12,6 +12,11 @@ settings.register_profile("default", deadline=None, max_examples=50, derandomize
 settings.register_profile("quick", settings.get_profile("default"), max_examples=20)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+# Ray gives its workers a thirtieth of what others get of a core, and two of its
+# clusters that start at once may overwrite the token of each other.
+os.environ.setdefault("RAY_worker_niceness", "0")
+os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
 

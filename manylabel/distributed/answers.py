@@ -36,13 +36,20 @@ class Piece(NamedTuple):
     start: int
     stop: int  # of its row groups; all rows if there are none
     n_rows: int | None  # None where nobody has counted, as of JSON lines
+    checksum: str | None  # of a shard
 
 
 def plan_answers(
-    folder: Path, predictor: BatchPredictor, files: Sequence[Path], n_rows: int
+    folder: Path,
+    predictor: BatchPredictor,
+    files: Sequence[tuple[Path, str | None]],
+    n_rows: int,
 ) -> dict[str, Any]:
-    """Return the plan that a locked folder has, if it is of the same, or a new one."""
-    seen = [(path, path.stat()) for path in files]
+    """Return the plan that a locked folder has, if it is of the same, or a new one.
+
+    Files have checksums where they are shards.
+    """
+    seen = [(path, path.stat()) for path, _ in files]
     facts = {
         "asked": {name: getattr(predictor, name) for name in ASKED},
         "versions": versions(),
@@ -56,9 +63,9 @@ def plan_answers(
     for file in folder.glob("*.parquet"):
         reason = f"expected a folder for answers alone, found {file.name}."
         raise ArchiveError(folder, reason)
-    pieces = list(chain.from_iterable(_divided(path, n_rows) for path in files))
+    pieces = list(chain.from_iterable(_divided(*file, n_rows) for file in files))
     if not pieces:
-        raise DataError(files[0], "expected rows, found none.")
+        raise DataError(files[0][0], "expected rows, found none.")
     return write_sealed(folder / FILE, facts | {"pieces": pieces})
 
 
@@ -82,21 +89,22 @@ def remove_drafts(folder: Path) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _divided(path: Path, n_rows: int) -> Iterator[Piece]:
+def _divided(path: Path, checksum: str | None, n_rows: int) -> Iterator[Piece]:
     """Yield the pieces of a file; none if it is empty."""
     source, n_bytes = Source(path), path.stat().st_size
     if not is_parquet(source):
         if head := source.head.strip():
-            if not head.startswith(b"{"):
+            if checksum is None and not head.startswith(b"{"):
                 raise DataError(path, "expected Parquet or JSON lines.")
-            yield Piece(str(path), n_bytes, 0, 0, None)
+            yield Piece(str(path), n_bytes, 0, 0, None, checksum)
         return
     with open_parquet(source) as file:
         facts = file.metadata
         groups = [facts.row_group(n).num_rows for n in range(facts.num_row_groups)]
     sizes = np.array(groups, np.float64)
     for start, stop in cut_evenly(sizes, max(1, math.ceil(sizes.sum() / n_rows))):
-        yield Piece(str(path), n_bytes, start, stop, sum(groups[start:stop]))
+        n_found = sum(groups[start:stop])
+        yield Piece(str(path), n_bytes, start, stop, n_found, checksum)
 
 
 def _check_same(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel._typing import CSR, Array
-from manylabel.data.layout import IDS, Layout
+from manylabel.data.layout import Layout, usual_id
 from manylabel.text import Tagger
 
 INDICES, VALUES = "indices", "values"  # of features, a list each
@@ -47,7 +47,7 @@ class Columns:
     ) -> "Columns":
         """Choose among the columns that there are, or raise ValueError."""
         chosen = tuple(_usual(names, tagger) if read is None else read)
-        kept = tuple([n for n in IDS if n in names] if keep is None else keep)
+        kept = tuple(filter(None, [usual_id(names)]) if keep is None else keep)
         for name in (*chosen, *kept):
             if name not in names:
                 known = ", ".join(names)
@@ -85,7 +85,7 @@ class Columns:
     def _features(self, columns: list[Any], n_features: int) -> Any:
         lists = [_is_list(column) for column in columns]
         if lists == [True, True]:
-            return _sparse(columns[0], columns[1], n_features)
+            return sparse_rows(columns[0], columns[1], n_features)
         if lists == [True]:
             return _vectors(columns[0], n_features)
         if any(lists) or len(columns) != n_features:
@@ -119,10 +119,10 @@ def _is_list(column: Any) -> bool:
     return "list<" in str(column.type) or "list_view<" in str(column.type)
 
 
-def _sparse(indices: Any, values: Any, n_features: int) -> CSR:
+def sparse_rows(indices: Any, values: Any, n_features: int) -> CSR:
     """Return lists of indices and of values as a CSR array, which is checked later."""
-    columns, indptr = _flat(indices, INDICES)
-    data, ends = _flat(values, VALUES)
+    columns, indptr = flat_lists(indices, INDICES)
+    data, ends = flat_lists(values, VALUES)
     if not np.array_equal(indptr, ends):
         raise ValueError("expected as many indices as values in each row.")
     if columns.dtype.kind not in "iu":
@@ -139,13 +139,13 @@ def _sparse(indices: Any, values: Any, n_features: int) -> CSR:
 
 def _vectors(column: Any, n_features: int) -> Array:
     """Return lists of one length as a dense array."""
-    values, indptr = _flat(column, "features")
+    values, indptr = flat_lists(column, "features")
     if (np.diff(indptr) != n_features).any():
         raise ValueError(f"expected {n_features} values in each row, found others.")
     return values.reshape(-1, n_features)
 
 
-def _flat(column: Any, name: str) -> tuple[Array, Array]:
+def flat_lists(column: Any, name: str) -> tuple[Array, Array]:
     """Return the values of all lists, and where each begins, and the end."""
     values = column.flatten()
     if values.null_count:

@@ -13,13 +13,19 @@ LOCAL = "local[*, 4]"  # all cores; a task whose process was killed is tried aga
 
 @contextmanager
 def connect(client: Any) -> Iterator[Any]:
-    """Yield the context of a session, or of a new one, which is stopped then."""
+    """Yield the context of a session: a given one, one that runs, or a new one.
+
+    What was not there before is stopped in the end.
+    """
     try:
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingExtra("A Spark cluster", "pyspark", "spark") from None
     if not isinstance(client, str):
         yield getattr(client, "sparkContext", client)
+        return
+    if (running := _find_session(SparkSession)) is not None:
+        yield running.sparkContext
         return
     is_local = client == "spark-local"
     if is_local:
@@ -29,6 +35,16 @@ def connect(client: Any) -> Iterator[Any]:
         yield session.sparkContext
     finally:
         session.stop()
+
+
+def _find_session(kind: Any) -> Any:
+    """Return the session that this process has, or None."""
+    from pyspark.errors import PySparkRuntimeError
+
+    try:
+        return kind.active()
+    except PySparkRuntimeError:
+        return None
 
 
 def count_slots(client: Any) -> int:

@@ -3,18 +3,26 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from time import sleep
 from typing import Any, NamedTuple
 
 from manylabel import parallel
+from manylabel.exceptions import MissingExtra
 
 ENGINES = ("dask", "ray", "spark")
-FAULTS = (ValueError, TypeError, RuntimeError, OSError)  # would be the same again
+# What would be the same again, and what may pass: a fault of a network disk, or a full
+# disk of one machine of many.
+LASTING = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+FAULTS = (ValueError, TypeError, RuntimeError, MissingExtra, *LASTING)
+PASSING = OSError
+WAITS = (1.0, 10.0)  # seconds, before what may pass is tried again
 
 
 class Failure(NamedTuple):
     """What went wrong in a task, as a value: no engine is to try it again."""
 
     error: Exception
+    call: tuple[Any, ...]
 
 
 class Engine(NamedTuple):
@@ -40,13 +48,13 @@ def connect(client: Any, n_jobs: int | None = None) -> Iterator[Engine]:
     if client is None:
         yield Engine(1, lambda call, tasks: iter(parallel.run(call, tasks, n_jobs)))
         return
-    module = import_module(f"manylabel.distributed.engine_{_name(client)}")
+    module = import_module(f"manylabel.distributed.engine_{engine_of(client)}")
     with module.connect(client) as found:
         slots = module.count_slots(found)
         yield Engine(slots, lambda call, tasks: _told(module, found, call, tasks))
 
 
-def _name(client: Any) -> str:
+def engine_of(client: Any) -> str:
     """Return which engine a client or an address is of."""
     if isinstance(client, str):
         name = client.partition(":")[0].partition("-")[0]
@@ -65,17 +73,29 @@ def _name(client: Any) -> str:
 def _told(
     module: Any, client: Any, function: Callable[..., Any], tasks: Any
 ) -> Iterator[Any]:
-    """Yield what tasks return, in any order; raise what one of them failed of."""
+    """Yield what tasks return, in any order; raise what one of them failed of.
+
+    What may pass is tried again when all others are done.
+    """
     calls = [(function, *task) for task in tasks]
-    for outcome in module.run(client, attempt, calls):
-        if isinstance(outcome, Failure):
-            raise outcome.error
-        yield outcome
+    for wait in (*WAITS, None):
+        failed = []
+        for outcome in module.run(client, attempt, calls):
+            if not isinstance(outcome, Failure):
+                yield outcome
+            elif wait is None or isinstance(outcome.error, FAULTS):
+                raise outcome.error
+            else:
+                failed.append(outcome.call)
+        if wait is None or not failed:
+            return
+        calls = failed
+        sleep(wait)
 
 
 def attempt(function: Callable[..., Any], *task: Any) -> Any:
     """Return what a task returns, or why it fails."""
     try:
         return function(*task)
-    except FAULTS as error:
-        return Failure(error)
+    except (*FAULTS, PASSING) as error:
+        return Failure(error, (function, *task))

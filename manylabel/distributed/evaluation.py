@@ -11,6 +11,7 @@ from manylabel.data.formats import READERS, tell_format
 from manylabel.data.source import Source
 from manylabel.distributed.engines import connect
 from manylabel.distributed.prediction import map_model
+from manylabel.distributed.shards import iter_shards, read_manifest
 from manylabel.distributed.versions import check_versions, versions
 from manylabel.evaluation import Evaluation, Report
 from manylabel.exceptions import DataError
@@ -25,6 +26,7 @@ class Shard:
     """A file to judge a model by, and how: what a worker is sent."""
 
     path: str
+    number: int | None  # of a shard, if the path is that of a sharded folder
     model: str
     seal: str
     k: tuple[int, ...]
@@ -42,6 +44,9 @@ class Shard:
 
     def chunks(self) -> Iterator[Dataset]:
         """Yield the rows, a chunk at a time."""
+        if self.number is not None:
+            numbers = [self.number]
+            return iter_shards(self.path, numbers, label_names=self.names)
         source = Source(self.path)
         known = READERS[self.reading.get("format") or tell_format(source)].OPTIONS
         options, tagger = dict(self.reading), self.tagger
@@ -80,7 +85,8 @@ def evaluate(
     model : str or Path
         A model's folder, at the same place on every machine.
     paths : str, Path or sequence of them
-        Data files of labelled rows, in any format that :func:`manylabel.read` knows.
+        Data files of labelled rows, in any format that :func:`manylabel.read` knows,
+        or sharded folders (:func:`write_shards`).
     client : distributed.Client, SparkSession, the module ray, str or None, default=None
         Who runs it, or its address, as :func:`fit` takes it; None is this process.
     k : int or tuple of int, default=(1, 3, 5)
@@ -110,14 +116,15 @@ def evaluate(
     ...     evaluate(f"{folder}/model", files, k=1)["P@1"]
     0.5
     """
-    files = [paths] if isinstance(paths, str | Path) else list(paths)
-    if not files:
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    if not given:
         raise ValueError("paths must name at least one file. Got none.")
     folder = str(Path(model).absolute())
     law = Propensity() if propensity is None else propensity
     asked = (_validation.depths(k), law, reading, n_jobs)
     seal = persistence.seal(folder)
-    shards = [Shard(str(Path(f).absolute()), folder, seal, *asked) for f in files]
+    files = [file for path in given for file in _files(Path(path).absolute())]
+    shards = [Shard(file, n, folder, seal, *asked) for file, n in files]
     with connect(client) as engine:
         found = engine.run(find_names, [(shard,) for shard in shards])
         names = _all_names(shards[0].tagger, found)
@@ -128,6 +135,13 @@ def evaluate(
     if not total.n_rows:
         raise DataError(shards[0].path, "expected rows, found none.")
     return total.report()
+
+
+def _files(path: Path) -> list[tuple[str, int | None]]:
+    """Return a file, or a sharded folder and the number of each of its shards."""
+    if not path.is_dir():
+        return [(str(path), None)]
+    return [(str(path), number) for number in range(len(read_manifest(path).shards))]
 
 
 def find_names(shard: Shard) -> tuple[str, ...] | None:

@@ -5,15 +5,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from manylabel.data.arrow import files_of, iter_batches
+from manylabel.data.arrow import iter_batches
 from manylabel.data.writing import replacing
 from manylabel.distributed.prediction import BatchPredictor
+from manylabel.distributed.row_tables import feature_batches
+from manylabel.distributed.shards import SUFFIXES, files_with_checksums, verify
 from manylabel.exceptions import DataError
 
 
-def predict_files(
-    predictor: BatchPredictor, path: str | Path, groups: Sequence[int] | None = None
-) -> Iterator[Any]:
+def predict_files(predictor: BatchPredictor, path: str | Path) -> Iterator[Any]:
     """Yield the answers for the rows of a file, or of the files of a folder, by name.
 
     Parameters
@@ -21,29 +21,46 @@ def predict_files(
     predictor : BatchPredictor
         What :func:`predict_batches` returned.
     path : str or Path
-        Parquet or JSON lines, or a folder of such files.
-    groups : sequence of int or None, default=None
-        Row groups of Parquet files to read; None is all.
+        Parquet or JSON lines, or a folder of such files; or a sharded folder.
 
     Yields
     ------
     pyarrow.RecordBatch
         An answer for each batch of rows. What is wrong with a file raises DataError.
     """
+    for file, checksum in files_with_checksums(path):
+        yield from predict_file(predictor, file, checksum=checksum)
+
+
+def predict_file(
+    predictor: BatchPredictor,
+    file: Path,
+    groups: Sequence[int] | None = None,
+    checksum: str | None = None,
+) -> Iterator[Any]:
+    """Yield the answers for a file, or for some row groups of Parquet.
+
+    What has a checksum is a shard, which may also be repository text.
+    """
 
     def choose(names: Sequence[str]) -> list[str]:
         columns = predictor.choose(names)
         return list(dict.fromkeys([*columns.read, *columns.keep]))
 
-    for file in files_of(path):
-        n_rows = 0
-        for batch in iter_batches(file, choose, groups=groups):
-            try:
-                yield predictor.predict(batch)
-            except (TypeError, ValueError) as error:
-                reason = f"rows from {n_rows} on cannot be read: {error}"
-                raise DataError(file, reason) from None
-            n_rows += len(batch)
+    if checksum is not None:
+        verify(file, checksum)
+    if checksum is not None and file.suffix == SUFFIXES["xc"]:
+        batches = feature_batches(file)
+    else:
+        batches = iter_batches(file, choose, groups=groups)
+    n_rows = 0
+    for batch in batches:
+        try:
+            yield predictor.predict(batch)
+        except (TypeError, ValueError) as error:
+            reason = f"rows from {n_rows} on cannot be read: {error}"
+            raise DataError(file, reason) from None
+        n_rows += len(batch)
 
 
 def write_answers(answers: Iterable[Any], out: str | Path) -> None:

@@ -3,15 +3,14 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from manylabel import persistence
 from manylabel.base import set_jobs
 from manylabel.distributed import shards
 from manylabel.distributed.folders import PART, ROWS, read_folder, write_folder
+from manylabel.distributed.once import read_once
 from manylabel.distributed.plan import (
     FILE,
     LEARNER,
@@ -27,7 +26,6 @@ from manylabel.exceptions import ArchiveError
 from manylabel.persistence import unflatten
 
 PARTS = "parts"
-_reading = Lock()  # threads of a worker read rows once
 
 
 def fit_part(
@@ -75,8 +73,7 @@ def fit_part(
     if plan["rows"] == SHARDS:
         values = _grow_apart(folder, plan, part)
     else:
-        with _reading:
-            division = read_division(folder, part.plan)
+        division = read_division(folder, part.plan)
         learnt = division.fit(part.stage, range(part.start, part.stop))
         values = learnt._asdict()
     write_folder(place, PART, facts, values)
@@ -90,7 +87,7 @@ def read_part(place: Path) -> tuple[dict[str, Any], dict[str, Any], Path]:
     return facts, values, Path(os.path.normpath(folder))
 
 
-@lru_cache(maxsize=1)
+@read_once(1)
 def read_division(folder: Path, plan: str) -> Division:
     """Begin the fit of a plan with the rows of its folder, mapped into memory.
 

@@ -8,7 +8,6 @@ from typing import Any
 from sklearn.utils import check_scalar
 
 from manylabel import parallel
-from manylabel.data.arrow import files_of
 from manylabel.distributed.answers import (
     FILE,
     Piece,
@@ -18,10 +17,11 @@ from manylabel.distributed.answers import (
     remove_drafts,
 )
 from manylabel.distributed.engines import connect
-from manylabel.distributed.files import predict_files, write_answers
+from manylabel.distributed.files import predict_file, write_answers
 from manylabel.distributed.lock import locked
 from manylabel.distributed.prediction import BatchPredictor, predict_batches
 from manylabel.distributed.sealed import find_plan
+from manylabel.distributed.shards import files_with_checksums
 from manylabel.distributed.versions import check_versions, versions
 from manylabel.exceptions import DataError
 
@@ -46,8 +46,9 @@ def predict_paths(
     Parameters
     ----------
     paths : str, Path or sequence of them
-        Parquet or JSON lines, or a folder of such files, at the same place on every
-        machine. Rows are answered in this order, those of folders by name.
+        Parquet or JSON lines, or a folder of such files, or a sharded folder
+        (:func:`write_shards`), at the same place on every machine. Rows are answered in
+        this order, those of folders by name.
     model : str or Path
         A model's folder, at the same place on every machine.
     out : str or Path
@@ -81,7 +82,8 @@ def predict_paths(
     """
     check_scalar(n_rows, "n_rows", int, min_val=1)
     given = [paths] if isinstance(paths, str | Path) else list(paths)
-    files = [file.absolute() for path in given for file in files_of(path)]
+    listed = (file for path in given for file in files_with_checksums(path))
+    files = [(file.absolute(), checksum) for file, checksum in listed]
     if not files:
         raise ValueError("paths must name at least one file. Got none.")
     predictor, folder = predict_batches(model, **options), Path(out).absolute()
@@ -114,6 +116,8 @@ def predict_piece(out: str, task: Mapping[str, Any], number: int) -> int:
         )
     asked = {"model": task["model"], "n_jobs": task["n_jobs"], **plan["asked"]}
     groups = range(piece.start, piece.stop)
-    answers = predict_files(BatchPredictor(**asked), piece.path, groups or None)
+    answers = predict_file(
+        BatchPredictor(**asked), Path(piece.path), groups or None, piece.checksum
+    )
     write_answers(answers, place)
     return number

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -117,6 +118,7 @@ def make_plan(
     if n_parts is not None:
         check_scalar(n_parts, "n_parts", int, min_val=1)
     _check(estimator, rows)
+    _check_data(data, rows)
     key = hashlib.sha256()
     for piece in (json.dumps([versions(), rows]), *_estimator_bytes(estimator)):
         key.update(piece.encode() if isinstance(piece, str) else piece)
@@ -241,10 +243,13 @@ def _data_digest(data: Any) -> str:
     digest = hashlib.sha256()
     if isinstance(data, Dataset):
         for matrix in (data.Y,) if data.X is None else (data.X, data.Y):
+            digest.update(repr(matrix.shape).encode())
             for array in (matrix.indptr, matrix.indices, matrix.data):
                 digest.update(np.ascontiguousarray(array).tobytes())
-        for text in (*(data.texts or ()), *(data.label_names or ())):
-            digest.update(text.encode() + b"\0")
+        for strings in (data.texts, data.label_names, data.feature_names):
+            digest.update(repr(strings and len(strings)).encode())
+            for string in strings or ():
+                digest.update(string.encode() + b"\0")
         return digest.hexdigest()
     path = Path(data)
     with (path / shards.FILE if path.is_dir() else path).open("rb") as file:
@@ -285,3 +290,27 @@ def _check(estimator: Any, rows: str) -> None:
                 'rows="shards" must be asked of a FastXML or PfastXML without cost. '
                 f"Got {estimator!r}."
             )
+
+
+def _check_data(data: Any, rows: str) -> None:
+    """Refuse, before anything is read, what no worker could read."""
+    if not isinstance(data, str | os.PathLike | Dataset):
+        raise TypeError(
+            "data must be a file, a sharded folder or a Dataset; write_shards makes a "
+            f"folder of several files. Got a {type(data).__name__}."
+        )
+    path = None if isinstance(data, Dataset) else Path(data)
+    manifest = None
+    if path is not None and path.is_dir():
+        manifest = shards.read_manifest(path)
+    if rows != SHARDS:
+        return
+    if manifest is None:
+        found = "a Dataset" if path is None else repr(str(path))
+        raise ValueError(
+            f'rows="shards" needs a sharded folder, as write_shards makes. Got {found}.'
+        )
+    if manifest.n_features is None:
+        raise ValueError(
+            f'rows="shards" needs shards of features. {data} has shards of texts.'
+        )

@@ -12,6 +12,7 @@ from manylabel import persistence
 from manylabel._typing import CSR
 from manylabel.data.dataset import best_first
 from manylabel.distributed.columns import FOUND, Columns
+from manylabel.distributed.once import read_once
 from manylabel.distributed.versions import check_versions, versions
 from manylabel.exceptions import ArchiveError, MissingExtra
 from manylabel.text import Tagger
@@ -174,7 +175,7 @@ def answer_fields() -> list[Any]:
     return [pa.field(name, kind) for name, kind in zip(FOUND, kinds, strict=True)]
 
 
-@lru_cache(MODELS)
+@read_once(MODELS)
 def map_model(model: str, seal: str, n_jobs: int | None) -> Tagger:
     """Return a model, which must be the one that the driver saw."""
     if persistence.seal(model) != seal:

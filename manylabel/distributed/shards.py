@@ -3,20 +3,26 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import scipy.sparse as sp
 
 from manylabel import _validation
 from manylabel._version import __version__
-from manylabel.data import Dataset, read, write
+from manylabel.data import Dataset, ReadOptions, iter_chunks, write
+from manylabel.data.arrow import files_of
 from manylabel.data.writing import replacing
-from manylabel.exceptions import DataError, MissingExtra
+from manylabel.distributed.row_tables import read_tables, write_table
+from manylabel.exceptions import DataError
 
 FILE = "shards.json"
+N_ROWS = 10_000  # in memory at a time
 SUFFIXES = {"xc": ".txt", "jsonl": ".jsonl", "parquet": ".parquet"}
+SHARD = re.compile(r"\d{5,}\.(txt|jsonl|parquet).*")  # perhaps of a run that broke
 
 
 class Shard(NamedTuple):
@@ -50,7 +56,8 @@ def write_shards(
     out : str or path-like
         The folder, which must not hold shards already.
     format : {"xc", "jsonl", "parquet"}, default="xc"
-        Of the files: features by the first, texts by the others.
+        Of the files: features by "xc", texts by "jsonl", either by "parquet", features
+        as the columns ``indices`` and ``values``.
 
     Returns
     -------
@@ -73,19 +80,21 @@ def write_shards(
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / FILE).exists():
         raise DataError(folder, "this folder holds shards already: name another.")
+    if any(not SHARD.fullmatch(path.name) for path in folder.iterdir()):
+        raise DataError(folder, "this folder holds other files: name an empty one.")
     found, first = [], None
     for number, chunk in enumerate(chunks):
         first = chunk if first is None else first
         path = folder / f"{number:05}{SUFFIXES[format]}"
         if format == "parquet":
-            _write_parquet(chunk, path)
+            write_table(chunk, path)
         else:
             write(chunk, path, format=format)
         found.append(Shard(path.name, len(chunk), _checksum(path)))
     if first is None:
         raise ValueError("chunks must be at least one. Got none.")
     names = None if first.label_names is None else list(first.label_names)
-    n_features = None if format != "xc" else first.n_features
+    n_features = None if format != "xc" and first.texts else first.n_features
     manifest = Manifest(folder, format, first.n_labels, n_features, names, found)
     facts = {"manylabel": __version__, **manifest._asdict()}
     facts |= {"folder": None, "shards": [shard._asdict() for shard in found]}
@@ -125,57 +134,88 @@ def read_shards(path: str | Path, numbers: Sequence[int] | None = None) -> Datas
         whichever they are.
     """
     manifest = read_manifest(path)
-    chosen = range(len(manifest.shards)) if numbers is None else numbers
-    return joined([_read(manifest, manifest.shards[number]) for number in chosen])
+    most = max((shard.rows for shard in manifest.shards), default=1)
+    return joined(list(iter_shards(path, numbers, n_rows=max(1, most))))
+
+
+def iter_shards(
+    path: str | Path,
+    numbers: Sequence[int] | None = None,
+    *,
+    n_rows: int = N_ROWS,
+    label_names: Sequence[str] | None = None,
+) -> Iterator[Dataset]:
+    """Yield the rows of some shards in chunks of the same columns.
+
+    A shard must be as it was written, which is verified before it is read.
+    ``label_names`` are the columns of texts and of labels with names, where these are
+    not to be those of the manifest.
+    """
+    manifest = read_manifest(path)
+    names = manifest.label_names if label_names is None else label_names
+    for number in range(len(manifest.shards)) if numbers is None else numbers:
+        shard = manifest.shards[number]
+        file = manifest.folder / os.path.basename(shard.name)
+        verify(file, shard.sha256)
+        yield from _chunks(manifest, file, n_rows, names)
+
+
+def files_with_checksums(path: str | Path) -> list[tuple[Path, str | None]]:
+    """Return a file, or those of a folder: of a sharded one each with its checksum."""
+    if not Path(path, FILE).exists():
+        return [(file, None) for file in files_of(path)]
+    manifest = read_manifest(path)
+    return [
+        (manifest.folder / os.path.basename(shard.name), shard.sha256)
+        for shard in manifest.shards
+    ]
+
+
+def verify(path: Path, checksum: str) -> None:
+    """Refuse a shard that is not as it was written."""
+    if not path.exists():
+        raise DataError(path, "this shard is missing: write the shards again.")
+    if _checksum(path) != checksum:
+        reason = "the checksum is wrong, so the shard is damaged: write it again."
+        raise DataError(path, reason)
 
 
 def joined(chunks: Sequence[Dataset]) -> Dataset:
     """Return chunks of the same columns as one data set."""
     first = chunks[0]
-    texts, ids = ([getattr(c, name) for c in chunks] for name in ("texts", "ids"))
+    if len(chunks) == 1:
+        return first
     return Dataset(
         None if first.X is None else sp.vstack([c.X for c in chunks], format="csr"),
         sp.vstack([chunk.Y for chunk in chunks], format="csr"),
         first.feature_names,
         first.label_names,
-        None if first.ids is None else sum(ids, ()),
-        None if first.texts is None else sum(texts, ()),
+        _chained([chunk.ids for chunk in chunks]),
+        _chained([chunk.texts for chunk in chunks]),
     )
 
 
-def _read(manifest: Manifest, shard: Shard) -> Dataset:
-    path = manifest.folder / os.path.basename(shard.name)
-    if not path.exists():
-        raise DataError(path, "this shard is missing: write the shards again.")
-    if _checksum(path) != shard.sha256:
-        reason = "the checksum is wrong, so the shard is damaged: write it again."
-        raise DataError(path, reason)
-    if manifest.format == "xc":
-        return read(path, format="xc")
-    names = manifest.label_names
-    if names is None:
-        return read(path, format=manifest.format, n_labels=manifest.n_labels)
-    return read(path, format=manifest.format, label_names=names)
+def _chained(parts: Sequence[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+    found = [part for part in parts if part is not None]
+    return tuple(chain(*found)) if found else None
+
+
+def _chunks(
+    manifest: Manifest, file: Path, n_rows: int, names: Sequence[str] | None
+) -> Iterator[Dataset]:
+    """Yield the rows of a shard."""
+    format, n_features = manifest.format, manifest.n_features
+    if format == "parquet" and n_features is not None:
+        names = None if manifest.label_names is None else names
+        return read_tables(file, n_rows, n_features, manifest.n_labels, names)
+    options: ReadOptions = {"format": format}
+    if format != "xc" and names is None:
+        options["n_labels"] = manifest.n_labels
+    elif format != "xc":
+        options["label_names"] = names
+    return iter_chunks(file, n_rows=n_rows, **options)
 
 
 def _checksum(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _write_parquet(data: Dataset, path: Path) -> None:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtra("Parquet", "pyarrow", "parquet") from None
-    if data.texts is None:
-        raise ValueError('format="parquet" needs texts. Got features.')
-    columns: dict[str, Any] = {"text": list(data.texts)}
-    columns["labels"] = data.labels.decode(data.Y)
-    if data.ids is not None:
-        columns["id"] = list(data.ids)
-    kinds = {"labels": pa.list_(pa.string())}
-    fields = [pa.field(name, kinds.get(name, pa.string())) for name in columns]
-    with replacing(path) as file:
-        parquet.write_table(pa.table(columns, schema=pa.schema(fields)), file)

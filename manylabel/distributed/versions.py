@@ -2,22 +2,30 @@
 
 import socket
 from collections.abc import Mapping
-
-import numpy as np
+from functools import cache
+from importlib.metadata import version
 
 from manylabel._version import __version__
+
+# Numba compiles the kernels; the others compute beside them.
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
 def versions() -> dict[str, str]:
     """Return the versions of what decides about bits."""
-    return {"manylabel": __version__, "numpy": np.__version__}
+    return {"manylabel": __version__} | {name: _version(name) for name in PACKAGES}
+
+
+@cache
+def _version(package: str) -> str:
+    return version(package)
 
 
 def check_versions(driver: Mapping[str, str]) -> None:
     """Refuse to work with other packages than the driver has."""
     for package, here in versions().items():
-        if driver[package] != here:
+        if driver.get(package) != here:
             raise RuntimeError(
                 f"{package} must be the same for driver and workers. Got "
-                f"{driver[package]} and, on {socket.gethostname()}, {here}."
+                f"{driver.get(package)} and, on {socket.gethostname()}, {here}."
             )

@@ -1,8 +1,12 @@
 """Real clusters of two processes: the bits of one machine, whoever is killed."""
 
+import errno
 import os
+import pickle
 import signal
 import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import cloudpickle
 import numpy as np
@@ -77,6 +81,69 @@ def test_what_a_worker_refuses_comes_back_as_one_sentence(client, data, tmp_path
             list(outcomes)
 
 
+def fail(marker, number, n_times, kind):
+    """Return a number, but fail of an error for the first times that one is odd."""
+    with open(f"{marker}-{number}", "a") as file:
+        file.write("x")
+        n_calls = file.tell()
+    if number % 2 and n_calls <= n_times:
+        if kind is MissingExtra:
+            raise MissingExtra("Prediction of batches", "pyarrow", "parquet", "its-own")
+        raise kind(errno.ENOSPC, "No space left on device")
+    return number
+
+
+@pytest.mark.slow
+def test_faults_of_a_worker_pass_or_come_back_as_one_sentence(
+    client, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(engines, "WAITS", (0.1, 0.1))
+    tasks = [(str(tmp_path / "disk"), number, 2, OSError) for number in range(4)]
+    with engines.connect(client) as engine:
+        assert sorted(engine.run(fail, tasks)) == [0, 1, 2, 3]
+        tasks = [(str(tmp_path / "extra"), 1, 1, MissingExtra)]
+        with pytest.raises(MissingExtra, match=r"^Prediction of .*: its-own -m pip in"):
+            list(engine.run(fail, tasks))
+
+
+class LoneEngine:
+    """Stands for the module of an engine."""
+
+    connect, count_slots = nullcontext, len
+
+    @staticmethod
+    def run(client, function, tasks):
+        """Run tasks here."""
+        return (function(*task) for task in pickle.loads(pickle.dumps(tasks)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_times", "sizes"),
+    [
+        (OSError, 0, [1, 1, 1]),
+        (OSError, 2, [1, 3, 1]),
+        (OSError, 9, None),
+        (ConnectionResetError, 1, [1, 2, 1]),
+        (FileNotFoundError, 1, None),
+        (MissingExtra, 1, None),
+    ],
+)
+def test_what_may_pass_is_tried_again(kind, n_times, sizes, tmp_path, monkeypatch):
+    monkeypatch.setattr(engines, "import_module", lambda _: LoneEngine)
+    monkeypatch.setattr(engines, "WAITS", (0.0, 0.0))
+    tasks = [(str(tmp_path / "n"), number, n_times, kind) for number in range(3)]
+    with engines.connect("dask://here") as engine:
+        if sizes is None:
+            with pytest.raises(kind):
+                list(engine.run(fail, tasks))
+            n_calls = 3 if kind is OSError else 1
+            assert (tmp_path / "n-1").stat().st_size == n_calls
+        else:
+            assert sorted(engine.run(fail, tasks)) == [0, 1, 2]
+            found = [(tmp_path / f"n-{number}").stat().st_size for number in range(3)]
+            assert found == sizes
+
+
 @pytest.mark.slow
 def test_bytes_through_dask_are_those_of_paths(dask_client, sent, tmp_path):
     rng = np.random.default_rng(0)
@@ -92,6 +159,71 @@ def test_an_address_is_a_client(dask_client, data, tmp_path):
     address = dask_client.scheduler.address.replace("tcp://", "dask://")
     model = fit(LEARNERS["OneVsRest"], data, out=tmp_path / "out", client=address)
     assert files(model, tmp_path / "1") == whole("OneVsRest", data, tmp_path / "2")
+
+
+def make_session(asked, is_there):
+    """Return what stands for ``SparkSession``, and notes what it is asked."""
+
+    class Session:
+        sparkContext = SimpleNamespace(defaultParallelism=3)
+        builder = SimpleNamespace(
+            master=lambda url: asked.append(url) or Session.builder,
+            getOrCreate=lambda: Session,
+        )
+
+        def active():
+            if not is_there:
+                raise RuntimeError
+            return Session
+
+        def stop():
+            asked.append("stop")
+
+    return Session
+
+
+@pytest.mark.parametrize(
+    ("address", "is_there", "expected"),
+    [
+        ("spark://host:7077", False, ["spark://host:7077", "stop"]),
+        ("spark-local", False, ["local[*, 4]", "stop"]),
+        ("spark://host:7077", True, []),
+    ],
+)
+def test_a_session_is_made_for_an_address(address, is_there, expected, monkeypatch):
+    asked = []
+    session = make_session(asked, is_there)
+    sql = SimpleNamespace(SparkSession=session)
+    errors = SimpleNamespace(PySparkRuntimeError=RuntimeError)
+    for name, module in {"": SimpleNamespace(), ".sql": sql, ".errors": errors}.items():
+        monkeypatch.setitem(sys.modules, f"pyspark{name}", module)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    with engines.connect(address) as engine:
+        assert engine.n_slots == 3
+    assert asked == expected
+
+
+@pytest.mark.parametrize("address", ["ray", "ray://host:10001"])
+def test_an_address_goes_to_ray(address, monkeypatch):
+    asked = []
+    ray = SimpleNamespace(
+        is_initialized=lambda: False,
+        init=lambda **options: asked.append(options["address"]),
+        cluster_resources=lambda: {"CPU": 4.0},
+        shutdown=lambda: asked.append("shutdown"),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    with engines.connect(address) as engine:
+        assert engine.n_slots == 4
+    assert asked == [address if "://" in address else None, "shutdown"]
+
+
+@pytest.mark.slow
+def test_a_session_that_was_there_stays(spark_client, data, tmp_path):
+    out = tmp_path / "out"
+    model = fit(LEARNERS["OneVsRest"], data, out=out, client="spark-local")
+    assert files(model, tmp_path / "1") == whole("OneVsRest", data, tmp_path / "2")
+    assert spark_client.range(3).count() == 3
 
 
 def test_two_drivers_do_not_write_one_folder(data, tmp_path):

@@ -4,12 +4,13 @@ import json
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import manylabel as ml
 from manylabel.distributed import Part, fit, fit_part, merge, plan, write_shards
-from manylabel.exceptions import ArchiveError
+from manylabel.exceptions import ArchiveError, DataError
 
 LEARNERS = {
     "FastXML": ml.FastXML(n_estimators=7),
@@ -93,11 +94,14 @@ def test_a_file_is_data_too(data, tmp_path):
     assert_same_folders(merged, ml.OneVsRest().fit(read.X, read.Y), tmp_path)
 
 
-@pytest.mark.parametrize("format", ["xc", "jsonl", "parquet"])
-def test_shards_are_data_too(data, texts, format, tmp_path):
+@pytest.mark.parametrize(
+    ("format", "is_text"),
+    [("xc", False), ("jsonl", True), ("parquet", True), ("parquet", False)],
+)
+def test_shards_are_data_too(data, texts, format, is_text, tmp_path):
     if format == "parquet":
         pytest.importorskip("pyarrow")
-    given = data if format == "xc" else texts
+    given = texts if is_text else data
     chunks = given[:100], given[100:101], given[101:]
     write_shards(chunks, tmp_path / "rows", format=format)
     make = lambda: ml.Tagger(ml.OneVsRest())  # noqa: E731
@@ -180,13 +184,39 @@ def test_a_folder_has_one_plan(data, tmp_path):
         plan(ml.OneVsRest(), data, 3, tmp_path)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: {"X": sp.hstack([data.X, sp.csr_array((len(data), 1))])},
+        lambda data: {"Y": sp.hstack([data.Y, sp.csr_array((len(data), 1))])},
+        lambda data: {"feature_names": [f"f{n}" for n in range(data.n_features)]},
+        lambda data: {"label_names": [f"l{n}" for n in range(data.n_labels)]},
+    ],
+)
+def test_a_plan_is_of_all_that_a_fit_reads(data, tmp_path, change):
+    given = {name: getattr(data, name) for name in ("X", "Y")}
+    plan(ml.OneVsRest(), data, 2, tmp_path)
+    with pytest.raises(ArchiveError, match="the plan of another fit"):
+        plan(ml.OneVsRest(), ml.Dataset(**given | change(data)), 2, tmp_path)
+
+
+def test_texts_and_names_of_labels_are_told_apart(tmp_path):
+    Y, tagger = [[1], [0]], ml.Tagger(ml.OneVsRest())
+    named = ml.Dataset(None, Y, texts=["a", "b"], label_names=["c"])
+    plan(tagger, named, 1, tmp_path)
+    with pytest.raises(ArchiveError, match="the plan of another fit"):
+        plan(tagger, ml.Dataset(None, Y, texts=["a", "b\0c"]), 1, tmp_path)
+
+
 def test_a_worker_that_does_not_see_the_folder_says_so(data, tmp_path):
     (part,) = plan(ml.OneVsRest(), data, 1, tmp_path)
     with pytest.raises(ArchiveError, match="must be one that all machines see"):
         fit_part(tmp_path / "elsewhere", part)
 
 
-@pytest.mark.parametrize("package", ["manylabel", "numpy"])
+@pytest.mark.parametrize(
+    "package", ["manylabel", "numpy", "scipy", "scikit-learn", "numba"]
+)
 def test_other_versions_are_refused(data, tmp_path, package):
     (part,) = plan(ml.OneVsRest(), data, 1, tmp_path)
     old = part._replace(versions=part.versions | {package: "0.0.1"})
@@ -207,6 +237,14 @@ def test_other_versions_are_refused(data, tmp_path, package):
 def test_what_has_no_parts_is_refused(data, tmp_path, estimator, message):
     with pytest.raises((TypeError, ValueError), match=message):
         plan(estimator, data, 2, tmp_path)
+
+
+def test_what_no_worker_could_read_is_refused(data, tmp_path):
+    with pytest.raises(TypeError, match=r"write_shards makes .* Got a list\."):
+        fit(ml.OneVsRest(), ["a.txt", "b.txt"], out=tmp_path / "out")
+    (tmp_path / "rows").mkdir()
+    with pytest.raises(DataError, match=r"rows: expected a sharded folder, found no"):
+        fit(ml.OneVsRest(), tmp_path / "rows", out=tmp_path / "out")
 
 
 def test_part_of_json_is_a_part(data, tmp_path):

@@ -1,6 +1,8 @@
 """One batch function: columns of any kind, one model a process, and refusals."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
 
 import numpy as np
 import pytest
@@ -64,6 +66,22 @@ def sparse_batch(X):
             ),
         }
     )
+
+
+def test_threads_of_a_process_map_a_model_once(texts, tmp_path, monkeypatch):
+    load, loaded = ml.Tagger.load, []
+
+    def slowly(*given, **options):
+        loaded.append(given)
+        sleep(0.2)
+        return load(*given, **options)
+
+    load(texts).save(tmp_path / "model")
+    function = predict_batches(tmp_path / "model")
+    monkeypatch.setattr(ml.Tagger, "load", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: function.tagger, range(4)))
+    assert len(loaded) == len(set(map(id, found))) == 1
 
 
 def test_texts_get_what_the_tagger_says(texts):

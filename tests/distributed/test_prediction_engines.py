@@ -1,6 +1,7 @@
 """Real clusters of two processes: predictions and figures have the bits of one."""
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import manylabel as ml
-from manylabel.distributed import evaluate, predict, predict_batches
+from manylabel.data import LabelSpace
+from manylabel.distributed import evaluate, fit, predict, predict_batches
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -80,12 +82,11 @@ def ray(ray_client):
 @pytest.fixture(scope="module")
 def spark():
     sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not installed")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    try:
-        builder = sql.SparkSession.builder.master("local-cluster[2,1,1024]")
-        session = builder.config("spark.ui.enabled", "false").getOrCreate()
-    except Exception as error:
-        pytest.skip(f"Spark does not start here: {error!r:.80}")
+    builder = sql.SparkSession.builder.master("local-cluster[2,1,1024]")
+    session = builder.config("spark.ui.enabled", "false").getOrCreate()
     yield session
     session.stop()
 
@@ -140,6 +141,27 @@ def test_dask_predicts_what_one_process_predicts(dask, rows, model, expected):
     os.kill(next(iter(pids.values())), signal.SIGKILL)
     assert by_id(future.result(PATIENCE).to_dict("records")) == expected
     assert dask.run(os.getpid) != pids
+
+
+def test_two_executors_of_spark_fit_the_bits_of_one_process(spark, texts, tmp_path):
+    tagger = ml.Tagger(ml.OneVsRest())
+    data = ml.Dataset(
+        None,
+        LabelSpace(WORDS).encode(texts[1]),
+        label_names=WORDS,
+        texts=texts[0],
+    )
+    model = fit(tagger, data, out=tmp_path / "out", client=spark, n_parts=4)
+    hosts = spark.sparkContext.parallelize(range(8), 8).map(lambda _: os.getppid())
+    assert len(set(hosts.collect())) == 2
+    whole = ml.Tagger(ml.OneVsRest()).fit(data)
+    for place, one in (("parts", model), ("whole", whole)):
+        one.save(tmp_path / place)
+    contents = (
+        {path.name: path.read_bytes() for path in (tmp_path / place).iterdir()}
+        for place in ("parts", "whole")
+    )
+    assert next(contents) == next(contents)
 
 
 def test_spark_predicts_what_one_process_predicts(spark, rows, model, expected):

@@ -1,17 +1,91 @@
 """Each tree from some rows: an approximation that is asked for."""
 
+import hashlib
+import json
+
 import numpy as np
 import pytest
 
 import manylabel as ml
-from manylabel.distributed import fit, fit_part, plan, read_manifest, write_shards
+from manylabel.distributed import (
+    fit,
+    fit_part,
+    plan,
+    read_manifest,
+    read_shards,
+    write_shards,
+)
 from manylabel.exceptions import DataError
+
+
+def sharded(data, place, format):
+    write_shards([data[n : n + 100] for n in (0, 100, 200)], place, format=format)
+    return place
 
 
 @pytest.fixture
 def folder(data, tmp_path):
-    write_shards([data[n : n + 100] for n in (0, 100, 200)], tmp_path / "rows")
-    return tmp_path / "rows"
+    return sharded(data, tmp_path / "rows", "xc")
+
+
+def test_shards_of_features_may_be_parquet(data, folder, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    named = ml.Dataset(
+        data.X,
+        data.Y,
+        label_names=[f"label {n}" for n in range(data.n_labels)],
+        ids=[f"row {n}" for n in range(len(data))],
+    )
+    for given, kind in ((data, int), (named, str)):
+        place = sharded(given, tmp_path / kind.__name__, "parquet")
+        row = parquet.read_table(place / "00001.parquet").to_pylist()[0]
+        assert row["indices"] == data.X[[100]].indices.tolist()
+        assert row["values"] == data.X[[100]].data.tolist()
+        assert all(type(label) is kind for label in row["labels"])
+        part = read_shards(place, [1])
+        assert (part.label_names, part.ids) == (
+            given.label_names,
+            given.ids and given.ids[100:200],
+        )
+        assert (part.X != data.X[100:200]).nnz == 0
+        assert (part.Y != data.Y[100:200]).nnz == 0
+
+
+def test_trees_of_parquet_shards_are_those_of_text(data, folder, tmp_path):
+    pytest.importorskip("pyarrow")
+    other, learner = (
+        sharded(data, tmp_path / "p", "parquet"),
+        ml.FastXML(n_estimators=6),
+    )
+    one, two = (
+        fit(learner, rows, out=tmp_path / f"{n}", n_parts=3, rows="shards")
+        for n, rows in enumerate((folder, other))
+    )
+    np.testing.assert_equal(one.forest_._asdict(), two.forest_._asdict())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"indices": [99]}, "expected indices from 0 to 39, found 99 to 99"),
+        ({"values": [1.0, 2.0]}, "expected as many indices as values"),
+        ({"labels": [999]}, "indices must be < 150"),
+    ],
+)
+def test_parquet_rows_that_do_not_fit_their_manifest_are_refused(
+    data, tmp_path, change, message
+):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    place = sharded(data, tmp_path / "rows", "parquet")
+    row = {"indices": [1], "values": [1.0], "labels": [0]} | change
+    file = place / "00000.parquet"
+    parquet.write_table(pa.Table.from_pylist([row]), file)
+    manifest = json.loads((place / "shards.json").read_text())
+    manifest["shards"][0]["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
+    (place / "shards.json").write_text(json.dumps(manifest))
+    with pytest.raises(DataError, match=rf"00000\.parquet: .*{message}"):
+        read_shards(place)
 
 
 def test_a_tree_is_grown_from_its_shards(folder, data, tmp_path):
@@ -56,9 +130,35 @@ def test_learners_that_need_all_rows_are_refused(learner, folder, tmp_path):
         plan(learner, folder, 3, tmp_path / "out", rows="shards")
 
 
+def test_what_is_not_in_shards_is_refused(data, tmp_path):
+    ml.write(data, tmp_path / "rows.txt")
+    for given, found in ((data, "a Dataset"), (tmp_path / "rows.txt", "'.*rows.txt'")):
+        message = rf'rows="shards" needs a sharded folder, .* Got {found}\.'
+        with pytest.raises(ValueError, match=message):
+            plan(ml.FastXML(), given, 3, tmp_path / "out", rows="shards")
+
+
+def test_shards_of_texts_are_refused_before_a_worker_reads_them(texts, tmp_path):
+    write_shards([texts[:100], texts[100:]], tmp_path / "rows", format="jsonl")
+    with pytest.raises(ValueError, match=r"of features\. .*rows has shards of texts\."):
+        plan(ml.FastXML(), tmp_path / "rows", 3, tmp_path / "out", rows="shards")
+
+
 def test_shards_are_not_written_over(folder, data):
     with pytest.raises(DataError, match="this folder holds shards already"):
         write_shards([data], folder)
+
+
+def test_a_folder_of_other_files_is_no_place_for_shards(tmp_path):
+    corpus = ml.make_corpus(n_rows=30, n_features=9, n_labels=4)
+    data = ml.Dataset(corpus.X, corpus.Y)
+    (tmp_path / "00000.txt").write_text("of a run that broke")
+    assert len(read_shards(write_shards([data], tmp_path).folder)) == 30
+    model = ml.OneVsRest().fit(corpus.X, corpus.Y)
+    model.save(tmp_path / "model")
+    with pytest.raises(DataError, match="this folder holds other files"):
+        write_shards([data], tmp_path / "model")
+    assert not list((tmp_path / "model").glob("0*"))
 
 
 def test_another_folder_holds_no_shards(tmp_path):

@@ -1,11 +1,15 @@
 """Figures over shards: the bits of one pass, whatever the cut and the order."""
 
 import json
+from functools import partial
 
 import pytest
 
 import manylabel as ml
-from manylabel.distributed import evaluate
+from manylabel.data import LabelSpace
+from manylabel.distributed import evaluate, write_shards
+from manylabel.distributed.evaluation import Shard
+from manylabel.distributed.versions import versions
 from manylabel.exceptions import ArchiveError, DataError
 
 WORDS = ["wine", "bread", "cheese", "red", "old"]
@@ -42,6 +46,29 @@ def test_shards_in_any_order_are_judged_as_all_rows_at_once(model, texts, shards
         assert evaluate(model, files, k=(1, 3)) == whole
 
 
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def test_a_sharded_folder_is_judged_as_all_rows_at_once(model, texts, format, tmp_path):
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    rows, tags = zip(*texts, strict=True)
+    space = LabelSpace.from_labels(tags)
+    data = ml.Dataset(None, space.encode(tags), label_names=space.names, texts=rows)
+    write_shards([data[:10], data[10:]], tmp_path / "rows", format=format)
+    whole = ml.Tagger.load(model).evaluate(rows, tags)
+    assert evaluate(model, tmp_path / "rows") == whole
+
+
+def test_features_in_a_sharded_folder_are_judged_too(tmp_path):
+    pytest.importorskip("pyarrow")
+    corpus = ml.make_corpus(n_rows=90, n_features=30, n_labels=6, random_state=0)
+    data, model = ml.Dataset(corpus.X, corpus.Y), tmp_path / "model"
+    ml.OneVsRest().fit(corpus.X, corpus.Y).save(model)
+    for format in ("xc", "parquet"):
+        write_shards([data[:40], data[40:]], tmp_path / format, format=format)
+        report = evaluate(model, tmp_path / format)
+        assert report == ml.Tagger.load(model).evaluate(data)
+
+
 def test_columns_without_names_are_the_models(tmp_path):
     corpus = ml.make_corpus(n_rows=90, n_features=30, n_labels=6, random_state=0)
     ml.OneVsRest().fit(corpus.X, corpus.Y).save(tmp_path / "model")
@@ -62,6 +89,14 @@ def test_a_missing_or_damaged_shard_is_told(model, shards, tmp_path):
         evaluate(model, [*shards, tmp_path / "5.jsonl"])
     shards[2].write_text('{"text": "wine", "labels": ["wine"]}\n{"text"')
     with pytest.raises(DataError, match=r"2\.jsonl, line 2: expected a JSON object"):
+        evaluate(model, shards)
+
+
+def test_a_worker_of_other_versions_does_not_judge(model, shards, monkeypatch):
+    old = versions() | {"numba": "0.0.1"}
+    sent = partial(Shard, versions=old)  # by a driver of another day
+    monkeypatch.setattr("manylabel.distributed.evaluation.Shard", sent)
+    with pytest.raises(RuntimeError, match=r"^numba must be .* Got 0\.0\.1 and, on"):
         evaluate(model, shards)
 
 

@@ -36,6 +36,9 @@ class Client:
     ----------
     acknowledged : dict of str to int
         The sequence number of the last feedback, by model.
+    new_labels : dict of str to list of str
+        Labels of the last feedback that its model never had, by model: if one is
+        misspelt, retract the feedback.
 
     Examples
     --------
@@ -55,13 +58,14 @@ class Client:
     ) -> None:
         self._transport = Transport(url, token, timeout, retries)
         self.acknowledged: dict[str, int] = {}
+        self.new_labels: dict[str, list[str]] = {}
 
     def predict(
         self,
         model: str,
         items: Iterable[Item],
         *,
-        k: int = 5,
+        k: int | None = 5,
         allow: Sequence[str] | None = None,
         deny: Sequence[str] | None = None,
         proba: bool = False,
@@ -76,8 +80,8 @@ class Client:
         items : iterable of str or dict
             Texts, or items as the API has them: ``{"id", "text"}`` or
             ``{"id", "features"}``.
-        k : int, default=5
-            How many labels an item.
+        k : int or None, default=5
+            How many labels an item; None for the set that the model gives.
         allow : sequence of str or None, default=None
             Only these labels.
         deny : sequence of str or None, default=None
@@ -93,10 +97,10 @@ class Client:
             In the order of the items.
         """
         body = {
-            "items": [_item(each) for each in items],
+            "items": [_item(each) for each in _several(items, "items", "texts")],
             "k": k,
-            "allow": allow,
-            "deny": deny,
+            "allow": None if allow is None else _several(allow, "allow"),
+            "deny": None if deny is None else _several(deny, "deny"),
             "proba": proba,
             "remember": remember,
         }
@@ -149,8 +153,8 @@ class Client:
         body = {
             "prediction_id": prediction_id,
             "item": None if item is None else _item(item),
-            "accepted": list(accepted),
-            "rejected": list(rejected),
+            "accepted": _several(accepted, "accepted"),
+            "rejected": _several(rejected, "rejected"),
             "complete": complete,
             "at": at,
         }
@@ -176,7 +180,8 @@ class Client:
         self, model: str, item: Item, *, labels: Sequence[str] | None = None, k: int = 5
     ) -> list[Reason]:
         """Return why a text gets its labels, or does not get others."""
-        body = {"item": _item(item), "labels": labels, "k": k}
+        asked = None if labels is None else _several(labels, "labels")
+        body = {"item": _item(item), "labels": asked, "k": k}
         answer = self._post(model, "explain", body)
         return [Reason.of(each) for each in answer["reasons"]]
 
@@ -236,15 +241,18 @@ class Client:
         """Return how far a job is."""
         return self._get(model, f"jobs/{quote(job, safe='')}")
 
-    def wait(self, model: str, job: str, *, timeout: float = 3600.0) -> dict[str, Any]:
-        """Wait until a job has ended, and return how."""
+    def wait(
+        self, model: str, job: str | Mapping[str, Any], *, timeout: float = 3600.0
+    ) -> dict[str, Any]:
+        """Wait until a job, its id or what ``retrain`` returned, has ended; say how."""
+        name = job if isinstance(job, str) else str(job["id"])
         end = time.monotonic() + timeout
         while True:
-            found = self.job(model, job)
+            found = self.job(model, name)
             if found["state"] in ENDED:
                 return found
             if time.monotonic() > end:
-                raise TimeoutError(f"job {job} did not end within {timeout:g} s.")
+                raise TimeoutError(f"job {name} did not end within {timeout:g} s.")
             time.sleep(POLL)
 
     def close(self) -> None:
@@ -287,6 +295,7 @@ class Client:
         query = {"wait": "applied" if wait else None}
         answer = self._post(model, "feedback", body, query=query, headers=headers)
         self._acknowledge(model, answer)
+        self.new_labels[model] = answer.get("new_labels", [])
         return answer
 
     def _acknowledge(self, model: str, answer: Mapping[str, Any]) -> int:
@@ -297,7 +306,18 @@ class Client:
 
 
 def _item(item: Item) -> dict[str, Any]:
-    return {"text": item} if isinstance(item, str) else dict(item)
+    if isinstance(item, str):
+        return {"text": item}
+    if not isinstance(item, Mapping):
+        raise TypeError(f"item must be a text or a dict. Got {item!r:.40}.")
+    return dict(item)
+
+
+def _several(values: Iterable[Any], argument: str, what: str = "names") -> list[Any]:
+    """Return a list; a single string would be taken for its letters."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise TypeError(f"{argument} must be a list of {what}. Got {values!r:.40}.")
+    return list(values)
 
 
 def _path(model: str, verb: str = "") -> str:

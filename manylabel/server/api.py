@@ -54,6 +54,10 @@ Key = Annotated[
 ]
 Prefix = Annotated[str, Query(max_length=200, description="How a word of it begins.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]
+Page = Annotated[int, Query(ge=1, le=100, description="How many at most.")]
+Before = Annotated[
+    int, Query(ge=0, lt=NUMBER, description="Only what came before this event.")
+]
 
 
 FEEDBACKS = TypeAdapter(
@@ -143,6 +147,21 @@ class Tagging(Routes):
             facts["new_labels"] = new_labels
         status = 202 if any(place.is_new for place in places) else 200
         return Response(handlers.write_json(facts), status, media_type=JSON)
+
+    async def corrections(
+        self,
+        request: Request,
+        model: Model,
+        before: Before = NUMBER - 1,
+        limit: Page = 20,
+        after: After = None,
+    ) -> Response:
+        """Return the corrections of a model from the log, the newest first."""
+        replica = self._replica(request, "read", model)
+        if after is not None:
+            await self._wait(replica, after)
+        content = await run_in_threadpool(handlers.corrections, replica, before, limit)
+        return Response(content, media_type=JSON)
 
     async def retract(
         self, request: Request, model: Model, sequence: Number

@@ -82,6 +82,7 @@ TAGGING = (
     Route(
         "DELETE", MODEL + "/feedback/{sequence}", "retract", schemas.Acknowledged, 202
     ),
+    Route("GET", f"{MODEL}/feedback", "corrections", schemas.CorrectionsResponse),
     Route("POST", f"{MODEL}/explain", "explain", schemas.ExplainResponse),
     Route("GET", f"{MODEL}/labels", "labels", schemas.LabelsResponse),
     Route("GET", f"{MODEL}/queue", "queue", schemas.QueueResponse),

@@ -154,6 +154,17 @@ def select_events(
     return f"{query} ORDER BY sequence LIMIT {mark}", [*given, limit]
 
 
+def select_latest(
+    table: str, mark: str, model: str, before: int, limit: int
+) -> tuple[str, list[Any]]:
+    """Return the query of a model's last feedback before a number, and its values."""
+    query = (
+        f"SELECT {COLUMNS} FROM {table} WHERE model = {mark} AND sequence < {mark} "
+        f"AND kind = 'feedback' ORDER BY sequence DESC LIMIT {mark}"
+    )
+    return query, [model, before, limit]
+
+
 def read_events(rows: Iterable[Any]) -> list[Event]:
     """Return the events of rows; to parse all bodies at once takes half of the time."""
     found = list(rows)

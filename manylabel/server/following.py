@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from manylabel.exceptions import ManylabelError
 from manylabel.server.costs import RunningCosts
 from manylabel.server.curve import Curve
-from manylabel.server.events import FEEDBACK, Event
+from manylabel.server.events import FEEDBACK, RETRACT, Event
 from manylabel.server.follower import Follower, load_follower, warm_up
 from manylabel.server.history import FOREVER, History
 from manylabel.server.items import Feedback
@@ -151,8 +151,21 @@ class Following:
             self.curve.note(event.sequence, self.costs)
         accepted = (event.body["accepted"] for event in given)
         self.label_counts.update(chain.from_iterable(accepted))
+        for event in events:
+            if event.kind == RETRACT and event.sequence > self._counted:
+                self._uncount(event)
         if events:
             self._counted = max(events[-1].sequence, self._counted)
+
+    def _uncount(self, retraction: Event) -> None:
+        """Take the labels of a retracted feedback out of the counts, once."""
+        number = retraction.body["sequence"]
+        if self.history.retracted.get(number) != retraction.sequence:
+            return
+        for event in self._log.read(number - 1, 1, self.name):
+            if event.kind == FEEDBACK and event.sequence == number:
+                self.label_counts.subtract(event.body["accepted"])
+        self.label_counts = +self.label_counts  # without those that are 0
 
     def _restore_figures(self) -> int:
         """Take over the figures beside the newest snapshot; return its number."""

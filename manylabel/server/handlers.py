@@ -26,6 +26,7 @@ from manylabel.server.schemas import (
 )
 from manylabel.server.subscription import Update
 
+BEGINNING = 300  # characters of a text in a list of corrections
 SMALL_ITEMS, SMALL_TEXT = 8, 10_000  # up to which an answer takes no thread
 
 
@@ -149,6 +150,24 @@ def record(
     """Record feedbacks with their keys; return also which labels are new with them."""
     new_labels = replica.find_new_labels(given for given, _ in pairs)
     return replica.feedbacks(pairs, who), new_labels
+
+
+def corrections(replica: Replica, before: int, limit: int) -> bytes:
+    """Return the last feedback before a number as JSON, of texts their beginnings."""
+    found = []
+    for event, state in replica.corrections(before, limit):
+        body, text = event.body, event.body["item"].get("text")
+        found.append(
+            {
+                "sequence": event.sequence,
+                "at": event.at,
+                "who": body["who"],
+                "text": None if text is None else text[:BEGINNING],
+                "state": state,
+                **{name: body[name] for name in ("accepted", "rejected", "complete")},
+            }
+        )
+    return write_json({"corrections": found})
 
 
 def as_item(item: Item) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from manylabel.server.events import (
 )
 
 FOREVER = 1 << 62
+LEARNT, CONTAINED, LEFT_OUT = "learnt", "contained", "left out"
 Spans = tuple[tuple[int, int], ...]
 
 
@@ -102,6 +103,17 @@ class History:
     def has(self, sequence: int) -> bool:
         """Tell whether the model has learnt the feedback of this number."""
         return sequence not in self.retracted and self.lineage.has(sequence)
+
+    def state(self, sequence: int) -> str:
+        """Return whether feedback is ``learnt``, ``contained`` or ``left out``.
+
+        The active version contains what it was trained on: that is taken back by the
+        next training only.
+        """
+        counts = self.lineage._replace(contains=0).has(sequence)
+        if sequence in self.retracted or not counts:
+            return LEFT_OUT
+        return LEARNT if self.lineage.has(sequence) else CONTAINED
 
     def select(self, events: Iterable[Event]) -> list[Event]:
         """Return those of some events that are feedback which the model has learnt."""

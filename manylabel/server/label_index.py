@@ -55,13 +55,14 @@ class LabelIndex:
     ) -> list[str]:
         """Return labels that begin so, then those with such a word, by frequency.
 
-        Of very many, those that come first in the alphabet are ranked.
+        One that is called just so comes first. Of very many, those that come first in
+        the alphabet are ranked.
         """
-        rank: dict[str, tuple[bool, int, str]] = {}
+        rank: dict[str, tuple[bool, bool, int, str]] = {}
         folded = prefix.casefold()
         found = (_among(starts, folded) for starts in (self._starts, self._late))
         for start, is_word, name in chain(*found):
-            key = (is_word, -count(name), start)
+            key = (is_word, start != folded, -count(name), start)
             rank[name] = min(rank.get(name, key), key)
         return sorted(rank, key=rank.__getitem__)[:limit]
 

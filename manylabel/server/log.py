@@ -28,6 +28,10 @@ class Log(Protocol):
         controls: bool = False,
     ) -> list[Event]: ...
 
+    def latest(  # noqa: D102
+        self, model: str, before: int, limit: int
+    ) -> list[Event]: ...
+
     def restore(self, found: Sequence[Event]) -> None: ...  # noqa: D102
 
     def find(self, model: str, kind: str, key: str) -> Event | None: ...  # noqa: D102

@@ -27,7 +27,7 @@ class Verdict(NamedTuple):
 class Wish(NamedTuple):
     """Which labels are wanted: how many, among which, and with which numbers."""
 
-    k: int = 5
+    k: int | None = 5  # None for the set that the model gives
     allow: Collection[str] | None = None
     deny: Collection[str] | None = None
     proba: bool = False
@@ -79,6 +79,11 @@ class OnlineModel:
             return [[] for _ in items]
         if wish.proba and getattr(self.tagger.learner_, "calibrate", None) is None:
             found = self._name_probabilities(rows)
+            if wish.k is None:
+                given = self.tagger.tag_many(rows, None, allow, deny)
+                allowed = [{name for name, _ in row} for row in given]
+                pairs = zip(found, allowed, strict=True)
+                return [_choose(row, names, None) for row, names in pairs]
             return [_choose(row, allow, deny)[: wish.k] for row in found]
         return self.tagger.tag_many(rows, wish.k, allow, deny, wish.proba)
 
@@ -225,7 +230,9 @@ def _known(names: Iterable[str] | None, labels: set[str]) -> list[str] | None:
     return None if names is None else [name for name in names if name in labels]
 
 
-def _choose(row: Tagged, allow: list[str] | None, deny: list[str] | None) -> Tagged:
+def _choose(
+    row: Tagged, allow: Collection[str] | None, deny: Collection[str] | None
+) -> Tagged:
     kept = None if allow is None else set(allow)
     denied = set(deny or ())
     return [

@@ -95,6 +95,12 @@ class PostgresLog:
         query, given = events.select_events("manylabel_events", "%s", *wanted)
         return events.read_events(self._rows(query, *given))
 
+    def latest(self, model: str, before: int, limit: int) -> list[Event]:
+        """Return the last feedback of a model before a number, the newest first."""
+        wanted = model, before, limit
+        query, given = events.select_latest("manylabel_events", "%s", *wanted)
+        return events.read_events(self._rows(query, *given))
+
     def restore(self, found: Sequence[Event]) -> None:
         """Write events of another log as they are; they must follow what is here."""
 

@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from itertools import chain
 from pathlib import Path
 from threading import Condition
 from typing import Any, NamedTuple
@@ -132,7 +133,7 @@ class Replica:
         self,
         items: Sequence[Item],
         *,
-        k: int = 5,
+        k: int | None = 5,
         allow: Collection[str] | None = None,
         deny: Collection[str] | None = None,
         proba: bool = False,
@@ -140,14 +141,16 @@ class Replica:
     ) -> Predictions:
         """Return the ``k`` best labels of each item, of those that are allowed.
 
-        What is remembered can be named by its id when feedback comes.
+        Where ``k`` is None, those that the model gives. What is remembered can be named
+        by its id when feedback comes.
         """
         now = self._published()
         wish, labels = Wish(k, allow, deny, proba), list[Tagged]()
         for start in range(0, len(items), PART):  # between them, others have a turn
             labels += now.model.tag_many(items[start : start + PART], wish)
         ids = _draw_ids(len(items))
-        self._drifts[proba].add([row[0][1] for row in labels if row])
+        if k is not None:  # the scores of sets are those above a threshold
+            self._drifts[proba].add([row[0][1] for row in labels if row])
         if remember:
             at = time.time()
             self._parts.memory.remember(
@@ -187,17 +190,24 @@ class Replica:
         return futures
 
     def find_new_labels(self, given: Iterable[FeedbackIn]) -> list[str]:
-        """Return the accepted labels that the model never had, each once."""
+        """Return the labels that the model never had, each once."""
         now = self._published()
         if self._first_labels[0] != now.version:
             self._first_labels = now.version, frozenset(now.model.label_names.tolist())
         first, later = self._first_labels[1], self._following.label_counts
-        accepted = dict.fromkeys(name for each in given for name in each.accepted)
-        return [name for name in accepted if name not in first and name not in later]
+        named = chain.from_iterable((*each.accepted, *each.rejected) for each in given)
+        new = (name for name in named if name not in first and name not in later)
+        return list(dict.fromkeys(new))
 
     def find(self, key: str, kind: str = events.FEEDBACK) -> Event | None:
         """Return the event of a kind that a key was used for."""
         return self._parts.log.find(self.name, kind, key)
+
+    def corrections(self, before: int, limit: int) -> list[tuple[Event, str]]:
+        """Return the last feedback before a number, and whether the model has it."""
+        state = self._following.history.state
+        found = self._parts.log.latest(self.name, before, limit)
+        return [(event, state(event.sequence)) for event in found]
 
     def retract(
         self, sequence: int, who: str, key: str | None = None
@@ -215,9 +225,10 @@ class Replica:
 
     def rollback(self, sequence: int, who: str) -> "Future[Appended]":
         """Go back to what the model was after an event, less what was retracted."""
-        if not self._following.history.at(sequence).version or (
-            sequence > self._parts.log.last()
-        ):
+        last = self._parts.log.last()
+        if sequence > last:
+            raise UnknownSequence(sequence, f"at most {last}, where the log ends")
+        if not self._following.history.at(sequence).version:
             rule = "a number of the log at which the model had a version"
             raise UnknownSequence(sequence, rule)
         self._check_version(self._following.history.at(sequence).version)

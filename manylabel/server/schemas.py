@@ -4,7 +4,7 @@ Requests are checked by these models and nothing else. Responses are written by
 ``handlers`` in the same form; the tests hold them against the models.
 """
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.config import JsonDict, JsonValue
@@ -61,7 +61,10 @@ class PredictRequest(Asked):
     model_config = shown({"items": [EXAMPLE_ITEM], "k": 3})
 
     items: Annotated[list[Item], Field(min_length=1, max_length=MOST_ITEMS)]
-    k: Annotated[Depth, Field(description="How many labels an item.")] = 5
+    k: Annotated[
+        Depth | None,
+        Field(description="How many labels an item; null for the set that it gives."),
+    ] = 5
     allow: Annotated[Labels | None, Field(description="Only these labels.")] = None
     deny: Annotated[Labels | None, Field(description="None of these labels.")] = None
     proba: Annotated[bool, Field(description="Probabilities, not scores.")] = False
@@ -157,8 +160,35 @@ class AcknowledgedFeedback(Acknowledged):
 
     new_labels: Annotated[
         list[str],
-        Field(description="Accepted, and new to the model; absent if there are none."),
+        Field(description="Those new to the model; absent if there are none."),
     ] = []
+
+
+class Correction(BaseModel):
+    """Feedback as the log has it, and whether the model has it now."""
+
+    sequence: SequenceNumber
+    at: Annotated[str, Field(description="When it was recorded, in UTC.")]
+    who: Annotated[str, Field(description="The name of the token; empty: nobody's.")]
+    text: Annotated[
+        str | None, Field(description="The beginning of the text; null of features.")
+    ]
+    accepted: list[str]
+    rejected: list[str]
+    complete: bool
+    state: Annotated[
+        Literal["learnt", "contained", "left out"],
+        Field(
+            description="Contained: the active version was trained on it. Left out: "
+            "it was taken back or rolled back."
+        ),
+    ]
+
+
+class CorrectionsResponse(BaseModel):
+    """Feedback on a model, the newest first."""
+
+    corrections: list[Correction]
 
 
 class AcknowledgedBatch(AcknowledgedFeedback):

@@ -40,6 +40,7 @@ PREDICTIONS = (
 )
 POLL = 0.01  # seconds between looks for what other processes wrote
 JOURNAL = 16 << 20  # bytes of a journal that are kept once it is in the file
+CREATING = Lock()  # a file is closed before a connection opens it
 RETRY = 0.001  # seconds between attempts to get the lock of writers
 
 
@@ -118,6 +119,12 @@ class SqliteLog:
     ) -> list[Event]:
         """Return the events after a number, in order; ``controls``: no feedback."""
         asked = events.select_events("events", "?", after, limit, model, controls)
+        with self._events() as connection:
+            return events.read_events(connection.execute(*asked))
+
+    def latest(self, model: str, before: int, limit: int) -> list[Event]:
+        """Return the last feedback of a model before a number, the newest first."""
+        asked = events.select_latest("events", "?", model, before, limit)
         with self._events() as connection:
             return events.read_events(connection.execute(*asked))
 
@@ -265,9 +272,13 @@ class SqliteLog:
 
 
 def _make_private(path: Path) -> None:
-    """Make a file that only its owner reads; what SQLite puts beside it is as it is."""
-    with suppress(OSError):  # SQLite says what is wrong with the place
-        os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o600))
+    """Make a file that only its owner reads; what SQLite puts beside it is as it is.
+
+    One that is there is not opened: to close it would end all locks that connections of
+    this process have on it, and others would take the journal for left behind.
+    """
+    with CREATING, suppress(OSError):  # SQLite says what is wrong with the place
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDONLY, 0o600))
 
 
 @contextmanager

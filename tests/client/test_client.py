@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import manylabel as ml
+from manylabel.cli.main import run
 from manylabel.client import AsyncClient, Client, RequestFailed
 
 ROOT = Path(__file__).parents[2]
@@ -127,6 +128,61 @@ def test_predictions_come_after_the_last_feedback(fake):
         "/v1/models/other/predict",
     ]
     assert seen[0][1]["Authorization"] == "Bearer ml_x"
+
+
+def test_a_table_is_sent_by_its_rows_and_comes_back_as_one(fake, tmp_path):
+    labels = [{"label": "drink", "score": 0.5}, {"label": "red", "score": 0.25}]
+    answer = {"model": "menu", "version": "0", "applied": 0}
+    answer["predictions"] = [{"id": None, "item": "7", "labels": labels}]
+    url, seen = fake([(200, answer, {})])
+    table, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    table.write_text("Nr;Titel\n7;red wine\n", encoding="cp1252")
+    columns = ("--text-column", "Titel", "--id-column", "Nr")
+    asked = ("menu", table, "--url", url, "--sets", "-o", out, *columns)
+    with pytest.raises(SystemExit) as end:
+        run(["predict", *map(str, asked)])
+    assert end.value.code == 0
+    body = seen[0][2]
+    assert body["items"] == [{"text": "red wine", "id": "7"}]
+    assert body["k"] is None
+    assert out.read_text("utf-8-sig") == (
+        "row;id;text;labels;scores\n0;7;red wine;drink|red;0.5|0.25\n"
+    )
+
+
+def test_rows_of_features_in_a_table_are_not_sent(tmp_path, capsys):
+    table = tmp_path / "new.svm"
+    table.write_text("0 1:2\n")
+    asked = ("menu", str(table), "--from", "svmlight")
+    with pytest.raises(SystemExit, match="2"):
+        run(["predict", *asked, "--url", "http://127.0.0.1:9"])
+    assert "expected texts, found rows of features" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda c: c.predict("m", "a text"), "items must be a list of texts. Got 'a"),
+        (lambda c: c.predict("m", [5]), "item must be a text or a dict. Got 5"),
+        (lambda c: c.predict("m", ["a"], deny="b"), "deny must be a list of names"),
+        (lambda c: c.feedback("m", "a", accepted="b"), "accepted must be a list of na"),
+        (lambda c: c.feedback("m", ["a"]), "item must be a text or a dict. Got \\['a"),
+        (lambda c: c.explain("m", "a", labels="b"), "labels must be a list of names"),
+    ],
+)
+def test_a_string_in_place_of_a_list_is_not_taken_for_its_letters(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(Client("http://127.0.0.1:9", retries=0))
+
+
+def test_labels_that_were_new_can_be_seen(fake):
+    known = (202, {"sequence": 7}, {})
+    url, _ = fake([(202, {"sequence": 6, "new_labels": ["wien"]}, {}), known])
+    with Client(url) as client:
+        client.feedback("menu", "red wine", accepted=["wien"])
+        assert client.new_labels == {"menu": ["wien"]}
+        client.feedback("menu", "red wine", accepted=["wine"])
+        assert client.new_labels == {"menu": []}
 
 
 def test_refusals_are_told_in_the_servers_words(fake):
@@ -245,10 +301,10 @@ def test_the_command_line_asks_a_server(served, tmp_path):
     assert json.loads(told.stdout)["labels"] == ["drink"]
     told = predict("--format", "xc", input="wine\n")
     assert told.returncode == 2
-    assert "--url must come without --sets and --format xc" in told.stderr
-    told = predict("--text-column", "title", input='{"title": "wine"}\n')
-    assert told.returncode == 2
-    assert "--url must come without options of reading: lines are" in told.stderr
+    assert "--url must come without --format xc" in told.stderr
+    told = predict("--text-column", "title", "--sets", input='{"title": "wine"}\n')
+    rows = [line.split("\t")[:2] for line in told.stdout.splitlines()]
+    assert rows == [["row", "label"], ["0", "drink"]]
     told = predict(input='{"title": "wine"}\n')
     assert told.returncode == 2
     assert "standard-input, line 1: expected an object with text" in told.stderr

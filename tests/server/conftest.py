@@ -5,14 +5,22 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import manylabel as ml
+from manylabel.server.items import FeedbackIn
 from manylabel.server.log import Log, open_log
+from manylabel.server.service import Service
+from manylabel.server.settings import Settings
 
+QUICK = Settings(poll=0.05, snapshot_every=50)
+TEXT = {"text": "zebra crossing"}
 DEBIAN = Path("/usr/lib/postgresql")
 TEXTS = [
     f"{word} {other}" for word in ("red", "rye", "hot") for other in ("a", "b", "c")
@@ -136,3 +144,77 @@ def online_tagger() -> ml.Tagger:
     learner = ml.OnlineLabelTree(n_bits=12)
     vectorizer = ml.TextVectorizer(n_features=2**10)
     return ml.Tagger(learner, vectorizer=vectorizer).partial_fit(TEXTS, TAGS)
+
+
+@contextmanager
+def serve(
+    folder: Path, *, settings: Settings = QUICK, url: str | None = None
+) -> Iterator[Service]:
+    """Serve the models of a folder, and yield the service when it is ready."""
+    log = open_log(url or f"sqlite:///{folder}/log.db")
+    service = Service(folder / "models", log, settings=settings).start()
+    try:
+        wait_until(service.is_ready)
+        yield service
+    finally:
+        service.stop()
+        log.close()
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 300) -> None:
+    """Wait for something that another thread does."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "it took too long"
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def serving() -> Any:
+    """Serve the models of a folder while a block runs."""
+    return serve
+
+
+@pytest.fixture
+def wait_for() -> Any:
+    """Wait for something that another thread does."""
+    return wait_until
+
+
+@pytest.fixture
+def correct() -> Any:
+    """Send feedback on an item, and wait until it is learnt."""
+
+    def say(
+        replica: Any,
+        item: Any = TEXT,
+        accepted: Any = ("brand-new",),
+        key: Any = None,
+        **given: Any,
+    ) -> Any:
+        said = FeedbackIn(accepted=accepted, item=item, complete=True, **given)
+        appended = replica.feedback(said, key, "me").result(10)
+        assert replica.wait(appended.sequence, 30)
+        return appended
+
+    return say
+
+
+@pytest.fixture
+def best() -> Any:
+    """Return the names of an item's labels, the best first."""
+
+    def ask(replica: Any, item: Any = TEXT, k: int | None = 1, **options: Any) -> Any:
+        (row,) = replica.predict([item], k=k, **options).labels
+        return [name for name, _ in row]
+
+    return ask
+
+
+@pytest.fixture(params=["online", "batch"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return a folder with models, of which there is one, ``m``."""
+    (tmp_path / "models").mkdir()
+    tagger = request.getfixturevalue(f"{request.param}_tagger")
+    tagger.save(tmp_path / "models" / "m")
+    return tmp_path

@@ -94,6 +94,11 @@ def test_names_come_before_words_and_frequent_ones_first():
     assert index.find("game", 2) == ["game::a", "game::b"]
 
 
+def test_what_is_called_just_so_comes_before_frequent_names():
+    index = LabelIndex(["games", "Game", "x game"])
+    assert index.find("game", 2, lambda name: 9 * (name != "Game")) == ["Game", "games"]
+
+
 def test_an_index_of_other_names_is_made_anew():
     index = LabelIndex(["a", "b"])
     assert index.extended(["a", "b"]) is index

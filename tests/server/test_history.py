@@ -128,6 +128,23 @@ def test_what_was_retracted_stays_out_whatever_is_rolled_back():
     assert not History(events).has(2)
 
 
+def test_feedback_is_learnt_contained_or_left_out():
+    history = History(
+        [
+            event(1, "version", version="a", contains=3),
+            event(2, "feedback"),
+            event(3, "feedback"),
+            event(4, "feedback"),
+            event(5, "activate", version="a"),
+            event(6, "retract", sequence=3),
+            event(7, "feedback"),
+            event(8, "rollback", sequence=6),
+        ]
+    )
+    states = [history.state(number) for number in (2, 3, 4, 7, 9)]
+    assert states == ["contained", "left out", "learnt", "left out", "learnt"]
+
+
 def test_shadows_are_switched_on_and_off():
     history = History([event(3, "shadow", version="a", is_on=True)])
     assert history.shadows == {"a": 3}

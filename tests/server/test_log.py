@@ -1,6 +1,8 @@
 """Both logs: one order without gaps, keys, digests, remembered predictions."""
 
 import json
+import subprocess
+import sys
 import threading
 import time
 
@@ -91,6 +93,13 @@ def test_what_was_appended_is_read_by_others(log, url):
     assert [e.body["n"] for e in other.read(0, 10, "m")] == [1, 2]
     assert [e.body["n"] for e in other.read(0, 10, controls=True)] == [3]
     other.close()
+
+
+def test_the_latest_feedback_of_a_model_is_read_backwards(log):
+    log.append([draft(n) for n in range(4)])
+    log.append([Draft("other", "feedback", {"n": 4}), Draft("m", "retract", {})])
+    assert [e.body["n"] for e in log.latest("m", 100, 3)] == [3, 2, 1]
+    assert [e.body["n"] for e in log.latest("m", 2, 3)] == [0]
 
 
 def test_each_event_is_sealed_by_those_before_it(log):
@@ -229,6 +238,32 @@ def test_the_journal_does_not_stay_long(sqlite_log, tmp_path):
     assert journal.stat().st_size > 1_000_000
     sqlite_log.forget(before=0.0, keep=10)
     assert journal.stat().st_size == 0
+
+
+WRITE_AND_DIE = """
+import os, subprocess, sys, threading
+from manylabel.server.events import Draft
+from manylabel.server.sqlite_log import SqliteLog
+
+log = SqliteLog(sys.argv[1])
+log.append([Draft("m", "feedback", {"accepted": ["a"]})])
+other = threading.Thread(target=log.last)  # a connection of its own
+other.start()
+other.join()
+look = "import sys; from manylabel.server.sqlite_log import SqliteLog as L; "
+look += "log = L(sys.argv[1]); log.last(); log.close()"
+subprocess.run([sys.executable, "-c", look, sys.argv[1]], check=True)
+log.append([Draft("m", "feedback", {"accepted": ["b"]})])
+os._exit(0)  # as if it were killed
+"""
+
+
+def test_who_looks_at_the_log_of_others_takes_nothing_from_it(tmp_path):
+    path = tmp_path / "log.db"
+    subprocess.run([sys.executable, "-c", WRITE_AND_DIE, path], check=True)
+    log = open_log(f"sqlite:///{path}")
+    assert [event.body["accepted"] for event in log.read(0, 10)] == [["a"], ["b"]]
+    log.close()
 
 
 def test_the_group_writer_answers_each_draft(log):

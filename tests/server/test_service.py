@@ -1,12 +1,9 @@
 """The service as its callers see it: predictions, feedback, versions, jobs."""
 
-import json
-import os
 import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -15,43 +12,14 @@ import manylabel as ml
 from manylabel.server import errors
 from manylabel.server.items import FeedbackIn
 from manylabel.server.label_index import LabelIndex
-from manylabel.server.log import open_log
-from manylabel.server.service import Service
 from manylabel.server.settings import Settings
 
 QUICK = Settings(poll=0.05, snapshot_every=50)
 TEXT = {"text": "zebra crossing"}
 
 
-@contextmanager
-def serving(folder, *, settings=QUICK, url=None):
-    log = open_log(url or f"sqlite:///{folder}/log.db")
-    service = Service(folder / "models", log, settings=settings).start()
-    try:
-        wait_for(service.is_ready)
-        yield service
-    finally:
-        service.stop()
-        log.close()
-
-
-def wait_for(true, seconds=300):
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "it took too long"
-        time.sleep(0.005)
-
-
-@pytest.fixture(params=["online", "batch"])
-def folder(request, tmp_path):
-    (tmp_path / "models").mkdir()
-    tagger = request.getfixturevalue(f"{request.param}_tagger")
-    tagger.save(tmp_path / "models" / "m")
-    return tmp_path
-
-
 @pytest.fixture
-def service(folder):
+def service(folder, serving):
     with serving(folder) as found:
         yield found
 
@@ -61,18 +29,9 @@ def replica(service):
     return service.replica("m")
 
 
-def correct(replica, item=TEXT, accepted=("brand-new",), key=None, **given):
-    said = FeedbackIn(accepted=accepted, item=item, complete=True, **given)
-    appended = replica.feedback(said, key, "me").result(10)
-    assert replica.wait(appended.sequence, 30)
-    return appended
-
-
-def best(replica, item=TEXT, k=1, **options):
-    return [name for name, _ in replica.predict([item], k=k, **options).labels[0]]
-
-
-def test_a_correction_changes_the_next_prediction_of_it_and_of_what_is_like_it(replica):
+def test_a_correction_changes_the_next_prediction_of_it_and_of_what_is_like_it(
+    replica, correct, best
+):
     like = {"text": "zebra crossing here"}
     before = replica.predict([like]).labels
     assert best(replica) != ["brand-new"]
@@ -84,7 +43,7 @@ def test_a_correction_changes_the_next_prediction_of_it_and_of_what_is_like_it(r
     assert "brand-new" in best(replica, like, k=3)
 
 
-def test_the_same_key_is_learnt_once(replica):
+def test_the_same_key_is_learnt_once(replica, correct):
     first = correct(replica, key="k")
     again = correct(replica, key="k")
     assert (first.is_new, again.is_new) == (True, False)
@@ -93,7 +52,9 @@ def test_the_same_key_is_learnt_once(replica):
         correct(replica, accepted=["other"], key="k")
 
 
-def test_feedback_may_name_a_prediction_of_another_process(service, folder):
+def test_feedback_may_name_a_prediction_of_another_process(
+    service, folder, serving, wait_for
+):
     found = service.replica("m").predict([TEXT])
     with serving(folder) as other:
         said = FeedbackIn(accepted=["a"], prediction_id=found.ids[0])
@@ -110,7 +71,7 @@ def test_a_prediction_that_nobody_remembers_is_refused(replica):
         replica.feedback(said, None, "me")
 
 
-def test_a_request_that_is_sent_again_outlives_its_prediction(replica):
+def test_a_request_that_is_sent_again_outlives_its_prediction(replica, wait_for):
     found = replica.predict([TEXT])
     said = FeedbackIn(accepted=["a"], prediction_id=found.ids[0])
     first = replica.feedback(said, "k", "me").result(10)
@@ -137,7 +98,21 @@ def test_bad_feedback_is_refused_and_not_logged(replica, said, why):
     assert replica._parts.log.last() == last
 
 
-def test_labels_are_allowed_denied_and_given_probabilities(replica, folder):
+def test_sets_are_those_that_the_model_gives(replica, correct, best):
+    correct(replica)
+    model = replica._published().model
+    items = [TEXT, {"text": "zebra crossing here"}, {"text": "nothing of that"}]
+    found = replica.predict(items, k=None).labels
+    assert [[name for name, _ in row] for row in found] == [
+        each.given for each in model.judge_many(items)
+    ]
+    assert found[0][0][0] == "brand-new"
+    sure = replica.predict(items, k=None, proba=True).labels
+    assert [set(dict(row)) for row in sure] == [set(dict(row)) for row in found]
+    assert best(replica, k=None, deny=["brand-new"]) == []
+
+
+def test_labels_are_allowed_denied_and_given_probabilities(replica, folder, best):
     (first,) = best(replica)
     assert best(replica, k=5, allow=["is-red", "unknown"]) == ["is-red"]
     assert best(replica, k=5, allow=["unknown"]) == []
@@ -146,7 +121,7 @@ def test_labels_are_allowed_denied_and_given_probabilities(replica, folder):
     assert all(0 <= score <= 1 for score in scores)
 
 
-def test_a_rollback_and_a_retraction_undo_a_correction(replica):
+def test_a_rollback_and_a_retraction_undo_a_correction(replica, correct):
     before = replica.predict([TEXT]).labels
     then = replica.applied
     appended = correct(replica)
@@ -160,11 +135,27 @@ def test_a_rollback_and_a_retraction_undo_a_correction(replica):
     assert replica.predict([TEXT]).labels == before
 
 
+def test_labels_of_a_retracted_feedback_do_not_count_however_often_it_is(
+    replica, correct
+):
+    kept, gone = correct(replica), correct(replica, accepted=("brand-new", "misspelt"))
+    assert replica.figures()["labels"] == {"brand-new": 2, "misspelt": 1}
+    for _ in range(2):
+        again = replica.retract(gone.sequence, "me").result(10)
+        assert replica.wait(again.sequence, 30)
+        assert replica.figures()["labels"] == {"brand-new": 1}
+    assert "misspelt" not in dict(replica.labels("", 100))
+    assert replica.wait(replica.retract(kept.sequence, "me").result(10).sequence, 30)
+    assert replica.figures()["labels"] == {}
+
+
 def test_what_cannot_be_undone_is_refused(replica):
     with pytest.raises(errors.UnknownSequence, match="must be that of a feedback"):
         replica.retract(1, "me")
     with pytest.raises(errors.UnknownSequence, match="Got 99"):
         replica.retract(99, "me")
+    with pytest.raises(errors.UnknownSequence, match="at most 2, where the log ends"):
+        replica.rollback(99, "me")
     for number in (-1, 0, 99):
         with pytest.raises(errors.UnknownSequence, match=f"Got {number}"):
             replica.rollback(number, "me")
@@ -176,7 +167,7 @@ def test_what_cannot_be_undone_is_refused(replica):
 
 @pytest.mark.parametrize("name", ["jobs", "tokens.json", "log.db"])
 def test_names_of_the_services_own_files_are_refused(
-    folder, batch_tagger, caplog, name
+    folder, batch_tagger, caplog, name, serving
 ):
     kept = folder / "models" / ".serve"
     kept.mkdir()
@@ -188,7 +179,7 @@ def test_names_of_the_services_own_files_are_refused(
     assert not (kept / name / "versions").exists()
 
 
-def test_labels_are_sorted_before_a_model_is_ready(folder, monkeypatch):
+def test_labels_are_sorted_before_a_model_is_ready(folder, monkeypatch, serving):
     extended = LabelIndex.extended
 
     def dawdle(index, names):
@@ -201,7 +192,7 @@ def test_labels_are_sorted_before_a_model_is_ready(folder, monkeypatch):
 
 
 def test_a_new_folder_is_served_and_a_changed_one_becomes_the_version(
-    service, folder, batch_tagger
+    service, folder, batch_tagger, wait_for, correct, best
 ):
     with pytest.raises(errors.UnknownModel, match="no model 'late'"):
         service.replica("late")
@@ -218,7 +209,9 @@ def test_a_new_folder_is_served_and_a_changed_one_becomes_the_version(
     wait_for(lambda: late.version == first)
 
 
-def test_a_version_that_was_dropped_cannot_be_gone_back_to(folder, batch_tagger):
+def test_a_version_that_was_dropped_cannot_be_gone_back_to(
+    folder, batch_tagger, serving, wait_for, correct, best
+):
     settings = QUICK._replace(keep_versions=1)
     with serving(folder, settings=settings) as service:
         replica = service.replica("m")
@@ -243,7 +236,7 @@ def test_the_probabilities_of_the_page_drift_too(replica, monkeypatch):
     assert replica.figures()["drift"] is not None
 
 
-def test_a_folder_that_is_no_model_is_left_alone(service, folder, caplog):
+def test_a_folder_that_is_no_model_is_left_alone(service, folder, caplog, wait_for):
     bad = folder / "models" / "bad"
     bad.mkdir()
     (bad / "manifest.json").write_text("{}")
@@ -251,7 +244,7 @@ def test_a_folder_that_is_no_model_is_left_alone(service, folder, caplog):
     assert service.names() == ["m"]
 
 
-def test_a_service_that_starts_again_knows_everything(folder):
+def test_a_service_that_starts_again_knows_everything(folder, serving, correct):
     with serving(folder) as service:
         for _ in range(3):
             correct(service.replica("m"))
@@ -280,7 +273,7 @@ def test_predictions_do_not_wait_for_learning(replica, monkeypatch):
     assert replica.wait(appended.sequence, 30)
 
 
-def test_labels_are_searched_and_counted(replica):
+def test_labels_are_searched_and_counted(replica, correct):
     correct(replica, accepted=["is-hotter"])
     names = [name for name, _ in replica.labels("HOT", 10)]
     assert names == ["is-hot", "is-hotter"]
@@ -288,7 +281,7 @@ def test_labels_are_searched_and_counted(replica):
     assert replica.labels("nothing", 5) == []
 
 
-def test_figures_count_each_feedback_once(replica):
+def test_figures_count_each_feedback_once(replica, correct):
     for _ in range(4):
         correct(replica)
     figures = replica.figures()
@@ -299,7 +292,7 @@ def test_figures_count_each_feedback_once(replica):
     assert figures["trouble"] == ""
 
 
-def test_who_subscribes_hears_of_what_is_learnt(replica):
+def test_who_subscribes_hears_of_what_is_learnt(replica, correct):
     news = replica.subscribe()
     appended = correct(replica)
     while (update := news.get(timeout=10)).applied < appended.sequence:
@@ -312,7 +305,7 @@ def test_who_subscribes_hears_of_what_is_learnt(replica):
     assert news.get(timeout=0.1) is None
 
 
-def test_the_queue_has_what_had_no_feedback_the_unsure_first(replica):
+def test_the_queue_has_what_had_no_feedback_the_unsure_first(replica, wait_for):
     texts = ("rye a", "hot b", "red c", "rye a", "", " \n")  # a blank one tells nothing
     items = [{"text": text} for text in texts]
     found = replica.predict(items)
@@ -333,7 +326,7 @@ def test_the_queue_has_what_had_no_feedback_the_unsure_first(replica):
     assert given.prediction_id is None
 
 
-def test_a_shadow_is_scored_beside_what_is_served(replica, folder):
+def test_a_shadow_is_scored_beside_what_is_served(replica, folder, wait_for, correct):
     (active,) = replica.versions()
     other = folder / "other"
     ml.Tagger(ml.Popularity()).fit(["x"], [["y"]]).save(other)
@@ -355,7 +348,7 @@ def test_a_shadow_is_scored_beside_what_is_served(replica, folder):
     wait_for(lambda: replica.versions()[0].costs is None)
 
 
-def test_why_a_text_gets_its_labels(replica):
+def test_why_a_text_gets_its_labels(replica, correct):
     for _ in range(3):
         correct(replica)
     (reason,) = replica.explain(TEXT, ["brand-new"]).reasons
@@ -369,7 +362,7 @@ def test_a_card_says_which_version_is_served(replica):
     assert card["labels"] == 6
 
 
-def test_rows_of_features_by_name_and_column(tmp_path):
+def test_rows_of_features_by_name_and_column(tmp_path, serving, correct):
     data = ml.Dataset(
         [[1.0, 0.0], [0.0, 1.0]], [[1, 0], [0, 1]], ["a", "b"], ["red", "hot"]
     )
@@ -409,7 +402,7 @@ following.published.model.save(Path(sys.argv[1]) / "second")
 
 
 @pytest.mark.slow
-def test_two_processes_reach_the_same_bits(folder):
+def test_two_processes_reach_the_same_bits(folder, serving, correct):
     with serving(folder) as service:
         replica = service.replica("m")
         rng = np.random.default_rng(0)
@@ -425,56 +418,3 @@ def test_two_processes_reach_the_same_bits(folder):
             (folder / each / name).read_bytes() for each in ("first", "second")
         )
         assert first == second
-
-
-@pytest.mark.slow
-def test_a_model_is_retrained_from_data_and_log(tmp_path, batch_tagger):
-    rows = [{"text": f"{w} {o}", "labels": [w]} for w in ("rye", "hot") for o in "abc"]
-    data = tmp_path / "data.jsonl"  # whose columns only the model knows
-    lines = ({"wort": row["text"], "thema": row["labels"]} for row in rows)
-    data.write_text("\n".join(map(json.dumps, lines)))
-    columns = {"text_columns": ["wort"], "labels_column": "thema"}
-    (tmp_path / "models").mkdir()
-    tagger = ml.Tagger(ml.OneVsRest()).fit(
-        [row["text"] for row in rows], [row["labels"] for row in rows]
-    )
-    tagger.annotate(source=str(data), columns=columns)
-    tagger.save(tmp_path / "models" / "m")
-    with serving(tmp_path) as service:
-        replica = service.replica("m")
-        for _ in range(2):
-            correct(replica)
-        gone = correct(replica, {"text": "never"}, ["wrong"])
-        replica.retract(gone.sequence, "me").result(10)
-        started = replica.retrain(learner="one-vs-rest", quality="fast", who="me")
-        with pytest.raises(errors.Busy, match="is being retrained already"):
-            replica.retrain(who="me")
-        wait_for(lambda: replica.job(started.id).state != "running")
-        job = replica.job(started.id)
-        assert (job.state, job.share) == ("done", 1.0), job.message
-        wait_for(lambda: len(replica.versions()) == 2)
-        info = replica.versions()[0]
-        assert (info.version, info.is_active) == (job.version, False)
-        assert info.contains == gone.sequence + 1
-        assert "retrained on 7 rows, 2 feedbacks" in info.about
-        replica.activate(info.version, "me").result(10)
-        wait_for(lambda: replica.version == job.version)
-        assert best(replica) == ["brand-new"]
-        assert "wrong" not in best(replica, k=9)
-
-
-@pytest.mark.slow
-def test_a_job_that_fails_says_why(folder):
-    with serving(folder) as service:
-        replica = service.replica("m")
-        with pytest.raises(ValueError, match="quality must be"):
-            replica.retrain(quality="superb", who="me")
-        with pytest.raises(ValueError, match="learner must be"):
-            replica.retrain(learner="nobody", who="me")
-        job = replica.retrain(who="me")
-        wait_for(lambda: replica.job(job.id).state != "running")
-        assert replica.job(job.id).state == "failed"
-        assert "data must name the file to learn from" in replica.job(job.id).message
-        job = replica.retrain(who="me", data=folder / "nothing.csv")
-        os.kill(replica.job(job.id).process, 9)
-        wait_for(lambda: replica.job(job.id).state == "failed")

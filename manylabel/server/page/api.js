@@ -9,13 +9,26 @@ const LATER = new Set([429, 502, 503, 504]);
 const FIRST_PAUSE = 300; // milliseconds before a call is sent again, then doubled
 const LONGEST_PAUSE = 4000;
 
+// What a person may have typed, by the part of a request that it became.
+const TYPED = { text: "A text", accepted: "A label", rejected: "A label", prefix: "What is searched for", sequence: "The number of an event" };
+
 /** An answer that says no, in one sentence. */
 export class Problem extends Error {
   constructor(status, details) {
-    super(details.detail || details.title || `The server answered ${status}.`);
+    const [fault] = details.errors ?? [];
+    super(fault ? describe(fault) : details.detail || details.title || `The server answered ${status}.`);
     this.status = status;
     this.title = details.title || "";
   }
+}
+
+/** Return what is wrong with a request in words for those who see the page alone. */
+function describe({ where, what }) {
+  const thing = where.split(".").map((part) => TYPED[part]).find(Boolean);
+  const most = /at most (\d+) characters/.exec(what)?.[1];
+  if (thing && most) return `${thing} may have at most ${Number(most).toLocaleString("en")} characters.`;
+  if (thing) return `${thing} is not what the server takes.`;
+  return "The server does not take what this page sends: reload the page, it may be older than the server.";
 }
 
 /** Tells on "change" whether the server answers; `state` is the last that was told. */

@@ -5,7 +5,7 @@ import { byId, make } from "./dom.js";
 import { FiguresView } from "./figures.js";
 import { startKeys } from "./keys.js";
 import { LabelView } from "./label.js";
-import { report, startNotices } from "./notices.js";
+import { forgive, report, startNotices } from "./notices.js";
 import { keep, recall } from "./session.js";
 import { VersionsView } from "./versions.js";
 
@@ -44,7 +44,7 @@ function choose({ isNew }) {
   keep("model", model());
   labels.start({ isNew });
   figures.start();
-  if (view() === "versions") versions.refresh();
+  if (view() === "versions") versions.start();
 }
 
 /** Return the view that the address names. */
@@ -62,7 +62,7 @@ function showView() {
   }
   if (!model()) return;
   if (view() === "figures") figures.refresh();
-  if (view() === "versions") versions.refresh();
+  if (view() === "versions") versions.start();
 }
 
 function showConnection() {
@@ -108,6 +108,9 @@ byId("token-open").addEventListener("click", openToken);
 byId("token-cancel").addEventListener("click", () => byId("token-dialog").close());
 byId("token-form").addEventListener("submit", takeToken);
 connection.addEventListener("change", showConnection);
-window.addEventListener("hashchange", showView);
+window.addEventListener("hashchange", () => {
+  if (model()) forgive(); // it was about the view before, unless there is nothing to view
+  showView();
+});
 showView();
 start();

@@ -2,9 +2,11 @@
 
 import { get, of } from "./api.js";
 import { byId, count, make, say } from "./dom.js";
+import { confirm } from "./notices.js";
 
 const PAUSE = 60; // milliseconds without a key before the server is asked
 const MOST = 20;
+const FEW = 3; // labels that begin as a new one, and may be meant
 
 export class Combobox {
   /** `model()` names the model, `choose(label)` takes what was chosen. */
@@ -23,24 +25,64 @@ export class Combobox {
     });
   }
 
+  /** What is typed, as a label is written: runs of blanks look like one, and are. */
+  get typed() {
+    return this.input.value.trim().replace(/\s+/g, " ");
+  }
+
   plan() {
     clearTimeout(this.timer);
     this.asking?.abort();
-    if (!this.input.value.trim()) return this.close();
+    if (!this.typed) return this.close();
     this.timer = setTimeout(() => this.ask(), PAUSE);
   }
 
   async ask() {
-    const typed = this.input.value.trim();
+    const { typed } = this;
+    const labels = await this.search(typed);
+    if (labels) this.show(typed, labels);
+  }
+
+  /** Return the labels that begin so, null if that is no longer wished or failed. */
+  async search(typed) {
     this.asking = new AbortController();
     const query = new URLSearchParams({ prefix: typed, limit: MOST });
     try {
       const path = of(this.model(), `labels?${query}`);
-      const { labels } = await get(path, { signal: this.asking.signal });
-      this.show(typed, labels);
+      return (await get(path, { signal: this.asking.signal })).labels;
     } catch (error) {
       if (error.name !== "AbortError") this.fail(error);
+      return null;
     }
+  }
+
+  /** Choose the label that is typed, if one is; return false if that should not be. */
+  async finish() {
+    const { typed } = this;
+    if (!typed) return true;
+    this.close();
+    const labels = await this.search(typed);
+    if (!labels || typed !== this.typed) return false;
+    if (!labels.some(({ label }) => label === typed)) {
+      const like = labels.slice(0, FEW).map(({ label }) => `“${label}”`).join(", ");
+      const isMeant = await confirm({
+        title: `Add “${typed}”?`,
+        text: `It is a new label.${like ? ` There is ${like}.` : ""}`,
+        yes: "Add and submit",
+      });
+      if (!isMeant) {
+        this.input.focus();
+        return false;
+      }
+    }
+    this.clear();
+    this.choose(typed);
+    return true;
+  }
+
+  clear() {
+    this.input.value = "";
+    this.input.dispatchEvent(new Event("input")); // as if somebody had emptied it
   }
 
   show(typed, labels) {
@@ -84,8 +126,7 @@ export class Combobox {
       if (isOpen) this.take(this.active);
     } else if (event.key === "Escape" && (isOpen || this.input.value)) {
       event.preventDefault();
-      this.input.value = "";
-      this.close();
+      this.clear();
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       if (!isOpen) this.plan();
@@ -96,8 +137,7 @@ export class Combobox {
   take(at) {
     const option = this.options[at];
     if (!option) return;
-    this.input.value = "";
-    this.close();
+    this.clear();
     this.choose(option.label);
   }
 

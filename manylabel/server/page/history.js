@@ -1,30 +1,90 @@
-// The corrections of this session, so that they can be taken back.
+// The corrections of a model, by whoever, as the log has them: the last first, by pages.
 
-import { keep, recall } from "./session.js";
+import { get, of } from "./api.js";
+import { button, byId, make, say, shorten } from "./dom.js";
+import { report } from "./notices.js";
 
-const MOST = 100;
+const PAGE = 20; // corrections that are asked for at once
+const MOST = 100; // that the server lists at once
+const NOTES = { learnt: "", contained: "in the active version", "left out": "no longer counts" };
 
-/** Return the corrections of a model, the last first. */
-export function corrections(model) {
-  return recall("corrections", []).filter((each) => each.model === model);
+/** Return what is said of a correction that was taken back, wherever that was done. */
+export const tookBack = (sequence) => `Event ${sequence} is taken back.`;
+
+export class History {
+  /** `takeBack(correction)` and `rollBack(sequence)` do what the buttons say. */
+  constructor(model, { takeBack, rollBack }) {
+    Object.assign(this, { model, takeBack, rollBack, shown: [] });
+    byId("history-older").addEventListener("click", () => this.more());
+  }
+
+  /** Show the last corrections, as they are after an event. */
+  async refresh(after) {
+    const limit = Math.min(Math.max(this.shown.length, PAGE), MOST);
+    await this.load([], { limit, ...(after !== undefined && { after }) });
+  }
+
+  /** Show the page before what is shown. */
+  async more() {
+    await this.load(this.shown, { limit: PAGE, before: this.shown.at(-1).sequence });
+  }
+
+  async load(newer, asked) {
+    this.asking?.abort();
+    const { signal } = (this.asking = new AbortController());
+    try {
+      const { corrections } = await get(of(this.model(), `feedback?${new URLSearchParams(asked)}`), { signal });
+      this.shown = [...newer, ...corrections];
+      byId("history-older").hidden = corrections.length < asked.limit;
+      byId("history-empty").hidden = this.shown.length > 0;
+      byId("history").replaceChildren(...this.shown.map((each) => this.row(each)));
+    } catch (error) {
+      if (error.name !== "AbortError") report(error, () => this.load(newer, asked));
+    }
+  }
+
+  /** Forget another model's corrections. */
+  clear() {
+    this.shown = [];
+    byId("history").replaceChildren();
+    this.tell("");
+  }
+
+  /** Say what was done to a correction, to the eye and to the ear. */
+  tell(text) {
+    byId("history-said").textContent = text;
+    if (text) say(text);
+  }
+
+  row(correction) {
+    const { sequence, text, accepted, rejected, complete, state } = correction;
+    const acts = [
+      button("Take back", () => this.takeBack(correction), { "aria-label": `Take back event ${sequence}` }),
+      button("Roll back", () => this.rollBack(sequence - 1), { "aria-label": `Roll back to before event ${sequence}`, title: `To before event ${sequence}` }),
+    ];
+    const what = make(
+      "span",
+      { class: "what" },
+      make("span", { text: text === null ? "A row of features" : shorten(text, 80) }),
+      make("span", { class: "quiet", text: describeLabels(accepted, rejected, complete) }),
+      make("span", { class: "quiet", text: describeEvent(correction) }),
+    );
+    return make(
+      "li",
+      { "data-state": state },
+      make("span", { class: "event", text: sequence }),
+      what,
+      make("span", { class: "act" }, ...(state === "left out" ? [] : acts)),
+    );
+  }
 }
 
-/** Note a correction that the server has acknowledged. */
-export function addCorrection(facts) {
-  const others = recall("corrections", []).filter((each) => !isSame(each, facts));
-  keep("corrections", [{ ...facts, text: facts.text.slice(0, 500) }, ...others].slice(0, MOST));
+function describeEvent({ at, who, state }) {
+  const when = new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  return [when, who === "local" ? "" : who, NOTES[state]].filter(Boolean).join(" · ");
 }
 
-/** Forget a correction that was taken back. */
-export function dropCorrection(model, sequence) {
-  keep("corrections", recall("corrections", []).filter((each) => !isSame(each, { model, sequence })));
-}
-
-/** Forget the corrections after an event, which no longer count. */
-export function dropAfter(model, last) {
-  keep("corrections", recall("corrections", []).filter((each) => each.model !== model || each.sequence <= last));
-}
-
-function isSame(one, other) {
-  return one.model === other.model && one.sequence === other.sequence;
+function describeLabels(accepted, rejected, complete) {
+  const parts = [...accepted.map((label) => `+ ${label}`), ...rejected.map((label) => `− ${label}`)];
+  return shorten([...parts, ...(complete ? ["no others"] : [])].join("  "), 80);
 }

@@ -4,7 +4,7 @@ import { of, post, remove } from "./api.js";
 import { Combobox } from "./combobox.js";
 import { button, byId, count, say } from "./dom.js";
 import { change, draft, forgetLabels, isUnsaved, said, toggle, verdictOf } from "./draft.js";
-import { addCorrection, dropCorrection } from "./history.js";
+import { tookBack } from "./history.js";
 import { confirm, forgive, report } from "./notices.js";
 import { Predictions } from "./predictions.js";
 import { Queue } from "./queue.js";
@@ -18,7 +18,7 @@ export class LabelView {
     this.rows = new Rows((label, verdict) => this.decide(label, verdict));
     this.words = new Map(); // label -> words for and against it, of the text shown
     this.queue = new Queue(model, (text, id) => this.open(text, id), () => draft.asked);
-    new Combobox(model, (label) => this.add(label), report);
+    this.box = new Combobox(model, (label) => this.add(label), report);
     this.listen();
   }
 
@@ -27,6 +27,7 @@ export class LabelView {
     text.value = draft.text;
     text.addEventListener("input", () => {
       change({ text: text.value });
+      hint("text", "");
       this.render();
     });
     text.addEventListener("paste", () => setTimeout(() => this.suggest()));
@@ -34,6 +35,7 @@ export class LabelView {
       event.preventDefault();
       this.suggest({ then: () => this.rows.focusFirst() });
     });
+    byId("add").addEventListener("input", () => this.summarise());
     byId("clear").addEventListener("click", () => this.open(""));
     byId("complete").addEventListener("change", (event) => {
       change({ complete: event.target.checked, learnt: null });
@@ -50,7 +52,7 @@ export class LabelView {
     this.asking?.abort();
     this.explaining?.abort();
     this.words.clear();
-    if (isNew) forgetLabels();
+    if (isNew) this.forget();
     else if (draft.asked !== null) this.predictions.note(draft.asked, { id: draft.prediction, labels: draft.labels });
     this.render();
     this.queue.refresh();
@@ -65,7 +67,7 @@ export class LabelView {
     if (prediction && !this.predictions.known(text)) this.predictions.note(text, { id: prediction });
     byId("text").value = text;
     change({ text });
-    forgetLabels();
+    this.forget();
     this.render();
     if (text) await this.suggest({ then: () => this.rows.focusFirst() });
     else byId("text").focus();
@@ -77,8 +79,16 @@ export class LabelView {
     await this.open(text, prediction);
   }
 
+  /** Forget what was shown, said and half typed of a text. */
+  forget() {
+    forgetLabels();
+    hint("decide", "");
+    this.box.clear();
+  }
+
   async suggest({ after, then } = {}) {
     const { text } = draft;
+    hint("text", text.trim() ? "" : "There is no text: paste or type one first.");
     if (!text.trim()) return byId("text").focus();
     if (draft.asked !== text && !(await mayLeave())) return;
     this.asking?.abort();
@@ -86,7 +96,7 @@ export class LabelView {
     this.setBusy(true);
     try {
       const found = await this.predictions.ask(text, after, asking.signal);
-      if (draft.asked !== text) forgetLabels();
+      if (draft.asked !== text) this.forget();
       change(found);
       forgive();
       this.render();
@@ -131,10 +141,11 @@ export class LabelView {
   async submit() {
     if (draft.sent) return;
     if (draft.asked !== draft.text) return this.suggest();
+    if (this.box.typed && !(await this.box.finish())) return;
+    if (draft.sent) return; // a second press while the box was looked at
     if (draft.learnt !== null) return this.openNext();
     if (!isUnsaved()) {
-      this.rows.focusFirst();
-      this.summarise("Accept or reject a label first, or say that there are none.");
+      hint("decide", "Nothing to submit: accept or reject a label, or say that these are all its labels.");
       return;
     }
     const about = draft.prediction ? { prediction_id: draft.prediction } : { item: { text: draft.asked } };
@@ -149,7 +160,6 @@ export class LabelView {
     this.render();
     try {
       const { sequence } = await this.deliver(sent);
-      addCorrection({ model: sent.model, sequence, text: sent.text, ...sent.verdicts });
       change({ sent: null });
       await this.showLearnt(sent, sequence);
       this.queue.settle(sent.text);
@@ -187,10 +197,9 @@ export class LabelView {
     const { learnt } = draft;
     try {
       const { sequence } = await remove(of(this.model(), `feedback/${learnt}`));
-      dropCorrection(this.model(), learnt);
       change({ learnt: null });
       await this.suggest({ after: sequence });
-      say(`Event ${learnt} is taken back.`);
+      say(tookBack(learnt));
     } catch (error) {
       report(error);
     }
@@ -209,6 +218,7 @@ export class LabelView {
   }
 
   render() {
+    if (isUnsaved() || draft.sent) hint("decide", "");
     byId("labels").hidden = draft.asked === null;
     byId("labels").classList.toggle("stale", draft.text !== draft.asked);
     if (draft.asked === null) return;
@@ -245,17 +255,23 @@ export class LabelView {
   nextStep() {
     if (draft.sent) return "Sending…";
     if (draft.text !== draft.asked) return "Suggest again";
-    return draft.learnt === null ? "Submit" : "Next text";
+    return draft.learnt === null || this.box.typed ? "Submit" : "Next text";
   }
 
-  summarise(text) {
+  summarise() {
     const parts = ["accepted", "rejected"].map((verdict) => [said(verdict).length, verdict]);
     const counts = parts.filter(([n]) => n).map(([n, verdict]) => `${n} ${verdict}`);
     const submit = byId("submit");
     submit.textContent = this.nextStep();
     submit.setAttribute("aria-disabled", String(Boolean(draft.sent)));
-    byId("summary").textContent = text ?? (draft.learnt === null ? counts.join(", ") : "");
+    byId("summary").textContent = draft.learnt === null ? counts.join(", ") : "";
   }
+}
+
+/** Say below a form why nothing was done; an empty sentence takes that away. */
+function hint(form, sentence) {
+  byId(`${form}-hint`).textContent = sentence;
+  if (sentence) say(sentence);
 }
 
 /** Return whether the text shown may be left: nothing was said, or a person agrees. */

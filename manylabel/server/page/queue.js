@@ -3,11 +3,29 @@
 
 import { get, of, post } from "./api.js";
 import { byId, count, make, shorten } from "./dom.js";
-import { report } from "./notices.js";
+import { forgive, report } from "./notices.js";
 import { keep, recall } from "./session.js";
 
 const MOST = 8; // that are shown
 const MOST_LINES = 10_000; // of a file
+
+/** Return letters that are UTF-8, UTF-16 with its mark, or else those of Windows. */
+function decode(bytes) {
+  const [first, second] = new Uint8Array(bytes.slice(0, 2));
+  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
+/** Tell whether each of the first lines has as many tabs or semicolons, and some. */
+function isTable(lines) {
+  const numbers = (mark) => lines.slice(0, 20).map((line) => line.split(mark).length);
+  const isEven = ([first, ...others]) => first > 1 && others.length && others.every((n) => n === first);
+  return ["\t", ";"].some((mark) => isEven(numbers(mark)));
+}
 
 export class Queue {
   /** `open(text, prediction)` is called with what was chosen, `current()` is at hand. */
@@ -33,10 +51,20 @@ export class Queue {
   async read(input) {
     const [file] = input.files;
     if (!file) return;
-    const lines = (await file.text()).split(/\r?\n/).map((line) => line.trim());
+    const lines = decode(await file.arrayBuffer()).split(/\r?\n/).map((line) => line.trim());
     const texts = [...new Set(lines.filter(Boolean))].slice(0, MOST_LINES);
     input.value = ""; // so that the same file can be chosen again
-    this.use(texts.length ? { name: file.name, texts } : null);
+    forgive(); // what was said of another file
+    if (!texts.length) {
+      report(new Error(`${shorten(file.name, 40)} is empty: there is no text in it.`));
+      return;
+    }
+    if (/\.(csv|tsv)$/i.test(file.name) || isTable(texts)) {
+      const way = "Save the column of texts alone as a text file.";
+      report(new Error(`${shorten(file.name, 40)} is a table, and a text a line is read here. ${way}`));
+      return;
+    }
+    this.use({ name: file.name, texts });
   }
 
   use(file) {

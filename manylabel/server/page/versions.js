@@ -1,9 +1,9 @@
 // Versions side by side, and what takes learning back.
 
 import { get, of, post, remove } from "./api.js";
-import { button, byId, make, shorten } from "./dom.js";
+import { button, byId, make } from "./dom.js";
 import { COSTS } from "./figures.js";
-import { corrections, dropAfter, dropCorrection } from "./history.js";
+import { History, tookBack } from "./history.js";
 import { confirm, report } from "./notices.js";
 import { startRetraining } from "./retrain.js";
 
@@ -15,6 +15,10 @@ export class VersionsView {
   /** `changed(sequence)` is called after an event that changes what the model says. */
   constructor(model, changed) {
     Object.assign(this, { model, changed });
+    this.history = new History(model, {
+      takeBack: (correction) => this.retract(correction),
+      rollBack: (sequence) => this.rollBack(sequence),
+    });
     startRetraining(model, () => this.refresh());
     byId("rollback").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -22,14 +26,23 @@ export class VersionsView {
     });
   }
 
-  async refresh() {
+  /** Show another model, or what is new of this one. */
+  start() {
+    this.history.clear();
+    this.refresh();
+  }
+
+  async refresh(after) {
+    await Promise.all([this.refreshVersions(), this.history.refresh(after)]);
+  }
+
+  async refreshVersions() {
     const model = this.model();
-    this.renderHistory();
     try {
       const { active, versions } = await get(of(model, "versions"));
       if (model === this.model()) this.renderVersions(active, versions);
     } catch (error) {
-      report(error, () => this.refresh());
+      report(error, () => this.refreshVersions());
     }
   }
 
@@ -61,27 +74,6 @@ export class VersionsView {
     ];
   }
 
-  renderHistory() {
-    const own = corrections(this.model());
-    byId("history-empty").hidden = own.length > 0;
-    byId("history").replaceChildren(
-      ...own.map(({ sequence, text, accepted, rejected }) =>
-        make(
-          "li",
-          {},
-          make("span", { class: "event", text: sequence }),
-          make("span", { class: "what" }, make("span", { text: shorten(text, 80) }), make("span", { class: "quiet", text: describeLabels(accepted, rejected) })),
-          make(
-            "span",
-            { class: "act" },
-            button("Take back", () => this.retract(sequence), { "aria-label": `Take back event ${sequence}` }),
-            button("Roll back", () => this.rollBack(sequence - 1), { "aria-label": `Roll back to before event ${sequence}`, title: `To before event ${sequence}` }),
-          ),
-        ),
-      ),
-    );
-  }
-
   /** Score a version on each correction to come, or stop that. */
   async compare(version, isOn) {
     await this.act(() => post(of(this.model(), "shadow"), { version, is_on: isOn }, { again: false }));
@@ -89,7 +81,7 @@ export class VersionsView {
       const found = this.versions.find((each) => each.version === version);
       if (!found || (found.scored_since !== null) === isOn) return;
       await new Promise((resolve) => setTimeout(resolve, PAUSE)); // while it is loaded
-      await this.refresh();
+      await this.refreshVersions();
     }
   }
 
@@ -110,22 +102,32 @@ export class VersionsView {
       yes: "Roll back",
     });
     if (!isMeant) return;
-    const done = await this.act(() => post(of(this.model(), "rollback"), { sequence }, { again: false }));
-    if (done) dropAfter(this.model(), sequence);
-    this.renderHistory();
+    const done = await this.act(() => this.sendBack(sequence));
+    if (done) this.history.tell(`What was learnt after event ${sequence} no longer counts.`);
   }
 
-  async retract(sequence) {
+  async sendBack(sequence) {
+    try {
+      return await post(of(this.model(), "rollback"), { sequence }, { again: false });
+    } catch (error) {
+      if (error.title !== "Unknown sequence") throw error;
+      // The API's sentence is of a parameter that nobody has typed.
+      throw new Error(`There is no event ${sequence} to roll back to: ${error.message.replace(/^sequence must/, "it must").replace(/ Got \d+\.$/, "")}`);
+    }
+  }
+
+  async retract({ sequence, state }) {
     const done = await this.act(() => remove(of(this.model(), `feedback/${sequence}`)));
-    if (done) dropCorrection(this.model(), sequence);
-    this.renderHistory();
+    if (!done) return;
+    const more = state === "contained" ? " The active version was trained on it: retrain to be rid of it." : "";
+    this.history.tell(tookBack(sequence) + more);
   }
 
   async act(send) {
     try {
       const { sequence } = await send();
       await this.changed(sequence);
-      await this.refresh();
+      await this.refresh(sequence);
       return true;
     } catch (error) {
       report(error, () => this.refresh());
@@ -156,9 +158,4 @@ function describe({ about, at, contains, scored_since: since }) {
   if (contains) parts.push(`contains event ${contains}`);
   if (since !== null) parts.push(`compared since event ${since}`);
   return parts.filter(Boolean).join(" · ");
-}
-
-function describeLabels(accepted, rejected) {
-  const parts = [...accepted.map((label) => `+ ${label}`), ...rejected.map((label) => `− ${label}`)];
-  return shorten(parts.join("  "), 80);
 }

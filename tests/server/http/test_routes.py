@@ -119,7 +119,7 @@ def test_labels_that_the_model_never_had_are_named(http):
     about = {"item": {"text": "rye ale"}, "rejected": ["nix"]}
     body = [{**about, "accepted": [name]} for name in ("foood", "food", "foood")]
     answer = http.post(f"{MENU}/feedback", json=body)
-    assert answer.json()["new_labels"] == ["foood"]
+    assert answer.json()["new_labels"] == ["foood", "nix"]
 
 
 def test_a_list_of_feedbacks_is_judged_at_once(http, monkeypatch):
@@ -177,6 +177,30 @@ def test_a_rollback_takes_out_what_came_later(http):
     assert answer.status_code == 202
     after = predict(http, "zebra", after=answer.json()["sequence"])
     assert after.json()["predictions"][0]["labels"] == before
+
+
+def test_corrections_are_listed_by_pages_with_what_became_of_each(http):
+    numbers = [teach(http, f"okapi {n}", ["zoo"]).json()["sequence"] for n in range(3)]
+    undone = http.delete(f"{MENU}/feedback/{numbers[1]}").json()["sequence"]
+    found = http.get(f"{MENU}/feedback", params={"limit": 2, "after": undone})
+    schemas.CorrectionsResponse.model_validate_json(found.content, strict=True)
+    first, second = found.json()["corrections"]
+    assert (first["sequence"], first["state"]) == (numbers[2], "learnt")
+    assert (second["sequence"], second["state"]) == (numbers[1], "left out")
+    assert (first["text"], first["accepted"], first["who"]) == (
+        "okapi 2",
+        ["zoo"],
+        "local",
+    )
+    params = {"before": numbers[1], "limit": 1}
+    (third,) = http.get(f"{MENU}/feedback", params=params).json()["corrections"]
+    assert third["sequence"] == numbers[0]
+
+
+def test_of_a_long_text_the_list_of_corrections_has_the_beginning(http):
+    teach(http, "okapi " * 1000, ["zoo"])
+    (found,) = http.get(f"{MENU}/feedback?limit=1").json()["corrections"]
+    assert found["text"] == "okapi " * 50
 
 
 def test_reasons_name_the_words(http):

@@ -45,6 +45,7 @@ CALLS = {
     "predict": ("read", "POST", f"{MENU}/predict", ITEMS),
     "labels": ("read", "GET", f"{MENU}/labels", None),
     "card": ("read", "GET", MENU, None),
+    "corrections": ("read", "GET", f"{MENU}/feedback", None),
     "feedback": ("feedback", "POST", f"{MENU}/feedback", GIVEN),
     "retract": ("feedback", "DELETE", f"{MENU}/feedback/1", None),
     "rollback": ("admin", "POST", f"{MENU}/rollback", {"sequence": 999}),

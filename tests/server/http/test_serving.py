@@ -13,6 +13,7 @@ import urllib.request
 
 import pytest
 
+from manylabel.cli.console import COMPILING
 from manylabel.cli.main import run
 from manylabel.server.events import Draft
 from manylabel.server.lifecycle import Life
@@ -59,7 +60,7 @@ def test_a_signal_ends_a_server_and_nothing_is_lost(serve, models, number):
     assert teach(served, "lion")[0] == 202
     status, said = served.end(number)
     assert status == 0
-    said = said.removeprefix("note: compiling kernels, once on this machine.\n")
+    said = said.removeprefix(f"note: {COMPILING}.\n")
     assert said.startswith("Ready: 2 models are loaded: menu, rows.\nEnded; all")
     assert acknowledged(models) == ["lion"]
     again = serve().wait()

@@ -121,10 +121,12 @@ def test_a_rollback_takes_back_what_was_learnt_after_an_event(visit, server, mod
     page.fill("#rollback-to", str(numbers[0] - 1))
     page.get_by_role("button", name="Roll back", exact=True).last.click()
     page.click("#confirm-no")
-    assert page.locator("#history li").count() == 2
+    page.wait_for_selector("#history li:nth-child(2)")
     page.get_by_role("button", name=f"Roll back to before event {numbers[0]}").click()
     page.click("#confirm-yes")
-    page.wait_for_selector("#history-empty", state="visible")
+    page.wait_for_selector("#history-said:not(:empty)")
+    assert page.locator("#history li[data-state='left out']").count() == 2
+    assert page.locator("#history button").count() == 0
     page.click("#to-label")
     assert ask(page, "apple pie") == before
 
@@ -207,6 +209,7 @@ def test_markup_in_labels_and_texts_stays_text(visit, server):
     strangers = "main img, main script, main iframe, main a[href^=javascript]"
     assert page.locator(strangers).count() == 0
     page.click("#to-versions")
+    page.wait_for_selector("#history li")
     assert "<img src=x" in page.inner_text("#history")
 
 
@@ -286,6 +289,7 @@ def test_what_was_typed_and_said_outlives_a_restart_of_the_server(visit, server)
     )
     assert page.input_value("#text") == "an apple pie!"
     page.click("#to-versions")
+    page.wait_for_selector("#history li")
     assert page.locator("#history li").count() == 1
 
 
@@ -413,6 +417,38 @@ def test_the_queue_can_be_a_file(visit, server, tmp_path):
     )
     page.click("#no-file")
     page.wait_for_function("() => !document.querySelectorAll('#queue .item').length")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_files_of_other_encodings_are_read(visit, server, tmp_path, encoding):
+    file = tmp_path / "texts.txt"
+    file.write_text("Vögel im Märchen\nrosé", encoding=encoding)
+    page = visit(server.url, model="batch")
+    page.set_input_files("#file", file)
+    page.locator("#queue .item").filter(has_text="Vögel im Märchen").click()
+    assert page.input_value("#text") == "Vögel im Märchen"
+    page.click("#no-file")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("table.txt", "id;title\n1;red wine\n2;bread\n"),
+        ("a.CSV", 'id,text\n1,"a, b"\n'),
+    ],
+)
+def test_a_table_is_not_read_as_texts(visit, server, tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    (tmp_path / "texts.txt").write_text("red wine\n")
+    page = visit(server.url, model="batch")
+    page.set_input_files("#file", tmp_path / name)
+    page.wait_for_selector("#notice:not([hidden])")
+    assert f"{name} is a table" in page.inner_text("#notice-text")
+    assert page.locator("#no-file").is_hidden()
+    page.set_input_files("#file", tmp_path / "texts.txt")
+    page.wait_for_selector("#no-file:not([hidden])")
+    assert page.locator("#notice").is_hidden()
+    page.click("#no-file")
 
 
 def test_versions_are_compared_and_activated(visit, server):

@@ -158,6 +158,11 @@ def compare(
     >>> comparison.differences["good"]["P@1"]
     Difference(value=0.5, low=0.0, high=1.0)
     """
+    if not isinstance(scores, Mapping):
+        raise TypeError(
+            "scores must be a dict of names and scores, a model each. "
+            f"Got {type(scores).__name__}."
+        )
     sets = predictions or {}
     if predictions is not None and set(predictions) != set(scores):
         raise ValueError(

@@ -35,7 +35,11 @@ class Scorer:
 
     def __init__(self, name: str) -> None:
         if name not in SETS and name not in NAMED:
-            as_metric(name)  # refuses an unknown one
+            try:
+                as_metric(name)
+            except ValueError as error:
+                others = ", ".join((*SETS, *NAMED))
+                raise ValueError(f"{error} Others are {others}.") from None
         self.name = name
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
@@ -93,6 +97,9 @@ class Scorers(Mapping[str, Scorer]):
 
     def __len__(self) -> int:
         return len(KINDS) * len(DEPTHS) + len(SETS) + len(NAMED)
+
+    def __repr__(self) -> str:
+        return f"manylabel.scorers of {', '.join(self)}, and at other depths"
 
 
 scorers = Scorers()

@@ -35,7 +35,7 @@ class Products:
 
     def __init__(self, rows: CSR, n_jobs: int | None = None) -> None:
         self.squares = rows.power(2).sum(axis=0)[:, np.newaxis]  # of each column
-        self._n_jobs = 1 if parallel.leaves_process() else n_jobs
+        self._n_jobs = 1 if parallel.leaves_process(n_jobs) else n_jobs
         self._rows, self._columns = self._cut(rows), self._cut(rows.T.tocsr())
 
     def times(self, weights: Floats) -> Floats:

@@ -212,6 +212,7 @@ def _check_row(names: Any, row: int, argument: str) -> list[str]:
     for name in found:
         if not isinstance(name, str):
             raise TypeError(
-                f"{argument} must be strings. Got {name!r:.40} at row {row}."
+                f"{argument} must be strings, as str() makes them. "
+                f"Got {name!r:.40} at row {row}."
             )
     return found

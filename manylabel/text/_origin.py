@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from manylabel.text._tagger import Tagger
 
-COLUMNS = ("text_columns", "labels_column", "labels_columns")
+COLUMNS = (
+    *("id_column", "text_columns", "labels_column", "labels_columns"),
+    "label_separator",
+)
+SINGLE = ("id_column", "labels_column", "label_separator")
 
 
 def kept_columns(tagger: "Tagger") -> dict[str, Any]:
@@ -26,7 +30,7 @@ def kept_columns(tagger: "Tagger") -> dict[str, Any]:
 
 
 def _are_names(option: str, value: Any) -> bool:
-    if option == "labels_column":
+    if option in SINGLE:
         return isinstance(value, str) and bool(value)
     is_list = isinstance(value, list) and bool(value)
     return is_list and all(isinstance(each, str) and each for each in value)

@@ -20,5 +20,5 @@ def test_a_bar_counts_the_kernels_that_are_compiled(monkeypatch, capsys):
         for _ in range(3):
             for tell in compilation.watchers:
                 tell()
-    assert shown[-1] == f"{console.COMPILING}: 3"
+    assert shown[-1] == f"{console.COMPILING_SHORT}: 3"
     assert capsys.readouterr().err == ""

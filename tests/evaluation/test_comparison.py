@@ -125,6 +125,8 @@ def test_what_cannot_be_compared_is_refused(judged):
         ml.compare(Y, scores, predictions={"bad": Y})
     with pytest.raises(ValueError, match="n_resamples == 0"):
         ml.compare(Y, scores, n_resamples=0)
+    with pytest.raises(TypeError, match=r"scores must be a dict of names .* Got list"):
+        ml.compare(Y, [scores["good"]])
 
 
 def test_labels_are_counted_over_chunks_and_the_worst_come_first(judged):

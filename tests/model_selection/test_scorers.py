@@ -52,8 +52,10 @@ def test_a_scorer_of_any_depth_can_be_asked_for_and_pickled(corpus, fitted):
 @pytest.mark.parametrize("name", ["P", "P@0", "Q@5", "F2"])
 def test_an_unknown_name_is_refused(name):
     assert name not in ml.scorers
-    with pytest.raises(KeyError, match="metric must be one of P, nDCG"):
+    refused = "metric must be one of P, nDCG.* Others are micro-F1, .*hamming"
+    with pytest.raises(KeyError, match=refused):
         ml.scorers[name]
+    assert "P@3, " in repr(ml.scorers)
 
 
 def test_the_score_of_a_learner_is_ndcg_at_5(corpus, fitted):

@@ -1,7 +1,9 @@
 """Settings to try, and what they are worth on rows held out."""
 
+import sys
 from threading import get_ident
 
+import cloudpickle
 import joblib
 import numpy as np
 import pytest
@@ -103,3 +105,40 @@ def test_a_cluster_tries_whole_settings_with_one_thread_each(corpus, monkeypatch
     )
     assert (there, seen) == (here, expected)
     assert tried[-1] == (2, get_ident())
+
+
+@pytest.mark.filterwarnings("ignore:The tasks run here")
+def test_a_cluster_that_runs_one_task_at_a_time_leaves_threads_alone(
+    corpus, monkeypatch
+):
+    tried, fit = [], ml.OneVsRest.fit
+
+    def note(self, *given):
+        tried.append(self.n_jobs)
+        return fit(self, *given)
+
+    monkeypatch.setattr(ml.OneVsRest, "fit", note)
+    with joblib.parallel_config(backend="elsewhere"):
+        search(ml.OneVsRest(n_jobs=2), corpus.X, corpus.Y, "P@1")
+    assert set(tried) == {2}
+
+
+class OneVsRest(ml.OneVsRest):
+    """Is fitted on a worker of dask alone, and by one thread."""
+
+    def fit(self, *given):
+        """Fit, or say what is wrong."""
+        pytest.importorskip("distributed").get_worker()
+        if self.n_jobs != 1:
+            raise RuntimeError(f"n_jobs={self.n_jobs}")
+        return super().fit(*given)
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_finds_the_settings_of_this_machine(dask_client, corpus):
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    with joblib.parallel_config(backend="dask"):
+        there = search(OneVsRest(n_jobs=2), corpus.X, corpus.Y, "P@1")
+    assert there == search(ml.OneVsRest(n_jobs=2), corpus.X, corpus.Y, "P@1")
+    with pytest.raises(ValueError, match="No worker found"):
+        search(OneVsRest(n_jobs=2), corpus.X, corpus.Y, "P@1")

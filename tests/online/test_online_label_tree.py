@@ -386,3 +386,16 @@ def test_the_length_of_a_row_does_not_matter():
     assert_same(one, other)
     huge = OnlineLabelTree().fit(X * np.float32(1e37), Y)
     assert np.isfinite(huge.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("n_labels", [5, 60, 900])  # the last tree is not small
+def test_rows_of_all_features_have_the_scores_of_rows_alone(n_labels):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 11)).astype(np.float32)
+    Y = np.eye(n_labels, dtype=int)[np.arange(1000) % n_labels]
+    tree = OnlineLabelTree(arity=4, beam=8).fit(X, Y)
+    for find in (tree.decision_function, tree.predict_proba):
+        alone = np.vstack([find(X[i : i + 1]) for i in range(100)])
+        assert_array_equal(find(X)[:100], alone)
+    alone = sp.vstack([tree.predict_topk(X[i : i + 1], 3) for i in range(100)])
+    assert (tree.predict_topk(X, 3)[:100] != alone).nnz == 0

@@ -258,7 +258,7 @@ def test_probabilities_lie_between_0_and_1_in_the_order_of_one_labels_scores():
     [
         ((["x"], "food"), TypeError, "accepted must be a list that has a list"),
         ((["x"], ["food"]), TypeError, "accepted must have a list of names"),
-        ((["x"], [[1]]), TypeError, "accepted must be strings. Got 1 at row 0"),
+        ((["x"], [[1]]), TypeError, r"accepted must be strings, as str\(\)"),
         ((["x"], []), ValueError, "accepted must have 1 rows, one per text. Got 0"),
         ((["x"], [[]], [[], []]), ValueError, "rejected must have 1 rows"),
         ((["x"], [["a"]], [["a"]]), ValueError, "must not share a label. Got 'a'"),

@@ -204,7 +204,10 @@ def test_refuses_streams_for_what_cannot_learn_them(tagger, message):
             "tags must have a list of names for each text. Got 'drink' at ",
         ),
         ([["a"], None, [], [], []], "for each text. Got None at row 1."),
-        ([["a", 3], [], [], [], []], "tags must be strings. Got 3 at row 0."),
+        (
+            [["a", 3], [], [], [], []],
+            "tags must be strings, as str() makes them. Got 3 at row 0.",
+        ),
         (
             np.ones((5, 2)),
             "Got a matrix: rows of 0 and 1 are fitted as Dataset(None, Y, texts=texts)",

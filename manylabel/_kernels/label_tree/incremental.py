@@ -159,6 +159,30 @@ def score_children(v, features, state, scratch):
                 scores[c] += x * blocks[at, c]
 
 
+@kernel
+def weights_by_feature(state, out):
+    """Write the weights of all children of all nodes, side by side, by feature."""
+    arity = state.children.shape[1]
+    for v in range(out.shape[1] // arity):
+        for j in range(out.shape[0]):
+            at, _ = find(state.keys, v, j)
+            if state.keys[at] != np.uint64(0):
+                for c in range(arity):
+                    out[j, v * arity + c] = state.blocks[at, c]
+
+
+@inner
+def _score_node(v, i, rows, margins, state, scratch):
+    """Write the scores of all children of a node; ``margins`` may have them."""
+    if margins.shape[0] == 0:
+        features = rows.x_indices[rows.x_indptr[i] : rows.x_indptr[i + 1]]
+        score_children(v, features, state, scratch)
+        return
+    arity = scratch.scores.shape[0]
+    for c in range(arity):
+        scratch.scores[c] = margins[i, v * arity + c]
+
+
 @inner
 def _place(label, features, state, scratch):
     """Make a new label a leaf: down to the best child that is not full, then beside it.
@@ -297,14 +321,13 @@ def log_odds(log_p):
 
 
 @kernel
-def score_rows(x_indptr, x_indices, x_data, state, scratch, log_p, out):
+def score_rows(rows, margins, state, scratch, log_p, out):
     """Write the log odds of all labels; those never seen keep what ``out`` has."""
     for i in range(out.shape[0]):
-        start, end = x_indptr[i], x_indptr[i + 1]
-        set_row(x_data[start:end], scratch)
+        set_row(rows.x_data[rows.x_indptr[i] : rows.x_indptr[i + 1]], scratch)
         log_p[0] = 0.0
         for v in range(state.counters[N_NODES]):  # children come after their parents
-            score_children(v, x_indices[start:end], state, scratch)
+            _score_node(v, i, rows, margins, state, scratch)
             for c in range(state.n_children[v]):
                 child = state.children[v, c]
                 below = log_p[v] + log_sigmoid(np.float64(scratch.scores[c]))
@@ -315,7 +338,9 @@ def score_rows(x_indptr, x_indices, x_data, state, scratch, log_p, out):
 
 
 @kernel
-def best_of_rows(rows, state, scratch, beam, width, floor, columns, scores, by_column):
+def best_of_rows(
+    rows, margins, state, scratch, beam, width, floor, columns, scores, by_column
+):
     """Write the best labels of each row, best first or by column.
 
     The most probable node is opened next, until none is as probable as the last label
@@ -323,8 +348,7 @@ def best_of_rows(rows, state, scratch, beam, width, floor, columns, scores, by_c
     Labels below the ``floor`` are not listed; -1 is in their place.
     """
     for i in range(columns.shape[0]):
-        start, end = rows.x_indptr[i], rows.x_indptr[i + 1]
-        set_row(rows.x_data[start:end], scratch)
+        set_row(rows.x_data[rows.x_indptr[i] : rows.x_indptr[i + 1]], scratch)
         for r in range(columns.shape[1]):
             columns[i, r], scores[i, r] = -1, floor
         beam.nodes[0], beam.levels[0], beam.log_p[0], n, deepest = 0, 0, 0.0, 1, 0
@@ -341,7 +365,7 @@ def best_of_rows(rows, state, scratch, beam, width, floor, columns, scores, by_c
             beam.log_p[best], deepest = beam.log_p[n], max(deepest, level)
             if beam.n_opened[level] < width:
                 beam.n_opened[level] += 1
-                score_children(v, rows.x_indices[start:end], state, scratch)
+                _score_node(v, i, rows, margins, state, scratch)
                 n = _list_children(
                     *(v, level + 1, log_p, n, state, scratch.scores, beam),
                     *(columns[i], scores[i]),

@@ -13,7 +13,15 @@ from manylabel.cli.audit_tables import (
     show_audit,
     show_lesson,
 )
-from manylabel.cli.console import fitting, note, print_json, say, status
+from manylabel.cli.console import (
+    STANDARD,
+    fitting,
+    note,
+    print_json,
+    say,
+    status,
+)
+from manylabel.cli.console import output as open_output
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import make
 from manylabel.cli.propensities import KnownPropensity, tell_law
@@ -31,7 +39,8 @@ Output = Annotated[
         "-o",
         metavar="OUT",
         help="Write the rows to a .jsonl, .csv or .html file; with --sample a work "
-        "sheet, .jsonl; with --learn the propensities, .json.",
+        "sheet, .csv for a spreadsheet or .jsonl; with --learn the propensities, "
+        ".json.",
     ),
 ]
 Number = Annotated[
@@ -94,7 +103,7 @@ def audit(
     """Find labels that were probably forgotten, and some that are probably wrong.
 
     Each row is judged by a learner that has not seen it. --sample draws rows of which
-    people write down all labels, in the field 'complete'; --learn turns their answers
+    people write down all labels, in the column 'complete'; --learn turns their answers
     into propensities, for --propensity of fit, evaluate and audit, and into figures
     that are right although labels are missing.
 
@@ -105,7 +114,8 @@ def audit(
     if learner is not None:
         (judge,) = make([learner], None, {"n_jobs": jobs, "random_state": seed})
     with status(f"Reading {file}"):
-        data = DataFile(file, reading).read()
+        source = DataFile(file, reading)
+        data, delimiter = source.read(), source.delimiter()
     if learn is not None:
         _learn(data, learn, output, model, n or SHOWN, json)
         return
@@ -115,10 +125,10 @@ def audit(
     with fitting(f"Judging {counted(len(data), 'row')}"):
         found = find(data, learner=judge, n_jobs=jobs, random_state=seed, **told)
     if sample is not None:
-        _draw(found, sample, output, seed)
+        _draw(found, sample, output, seed, delimiter)
         return
     if output is not None:
-        found.write(output, n)
+        found.write(output, n, delimiter=delimiter)
         note(f"note: wrote {output}.")
     if json:
         print_json({"file": str(file)} | figures_of(found, n or SHOWN))
@@ -143,24 +153,31 @@ def _check_options(
         return
     from manylabel.auditing import check_suffix
 
-    wanted = ".jsonl" if sample is not None else ".json" if learn is not None else None
-    if wanted is None:
+    if sample is None and learn is None:
         check_suffix(output)
-    elif output.suffix != wanted:
-        raise ValueError(f"--output must end with {wanted} here. Got {output.name!r}.")
+        return
+    wanted = (".csv", ".jsonl") if learn is None else (".json",)
+    if output.suffix not in wanted:
+        raise ValueError(
+            f"--output must end with {' or '.join(wanted)} here. Got {output.name!r}."
+        )
 
 
-def _draw(found: "Audit", n_rows: int, output: Path | None, seed: int) -> None:
+def _draw(
+    found: "Audit", n_rows: int, output: Path | None, seed: int, delimiter: str
+) -> None:
     """Write a work sheet, or print it."""
     sheet = found.sample(n_rows, random_state=seed)
     if output is None:
-        for line in sheet.lines():
-            print(line)
+        with open_output(STANDARD, as_file=True) as text:
+            text.writelines(f"{line}\n" for line in sheet.lines())
         return
-    sheet.write(output)
+    sheet.write(output, delimiter=delimiter)
+    how = " (with | between them, - for none)" * (output.suffix == ".csv")
     say(
         f"{output}: {counted(n_rows, 'row')}. Put the names of all true labels of a "
-        "row in 'complete', recorded ones that are wrong in 'wrong', and run --learn."
+        f"row in 'complete'{how}, recorded ones that are wrong in 'wrong', and run "
+        "--learn."
     )
 
 

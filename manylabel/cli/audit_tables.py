@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 
 LONGEST = 60  # letters of a text in a table
 MOST = 3  # suspects of a row in a table
+ESTIMATE = (
+    "How many are missing is an estimate by the propensity p of the label, at most "
+    "about recorded * (1 / p - 1); --propensity gives another p."
+)
 
 
 def figures_of(found: "Audit", n: int) -> dict[str, Any]:
@@ -58,6 +62,7 @@ def show_audit(found: "Audit", n: int, title: str) -> None:
     print_table(["label", *figures], labels, title=title, numbers=figures)
     say("gain: labels that a look at the row is expected to correct.")
     say("missing, wrong: rows that are expected to lack the label, or not to have it.")
+    say(ESTIMATE)
 
 
 def lesson_of(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from manylabel.cli.inputs import DataFile
 
@@ -10,11 +10,19 @@ if TYPE_CHECKING:
     from manylabel.distributed import BatchPredictor
 
 
+class Answer(NamedTuple):
+    """The labels of a row with their scores, the best first, and what row it is."""
+
+    best: list[tuple[Any, float]]
+    id: str = ""
+    text: str = ""
+
+
 def is_for_batches(predictor: "BatchPredictor", data: DataFile, format: str) -> bool:
     """Tell whether rows go by batches: what no reader of data sets takes."""
-    if format == "parquet" or data.given.is_dir():
+    if format == "parquet" or (data.given.is_dir() and not data.is_sharded):
         return True
-    return not predictor.tagger.reads_texts_ and data.is_table()
+    return not data.is_sharded and not predictor.tagger.reads_texts_ and data.is_table()
 
 
 def find_answers(
@@ -45,8 +53,18 @@ def rows_of(answers: Iterable[Any], format: str) -> Iterator[Any]:
         if format == "parquet":
             yield batch
         else:
-            columns = (batch.column(name).to_pylist() for name in ("labels", "scores"))
-            yield [list(zip(*row, strict=True)) for row in zip(*columns, strict=True)]
+            kept, labels, scores = _columns(batch)
+            pairs = (
+                zip(*each, strict=True) for each in zip(labels, scores, strict=True)
+            )
+            yield [Answer(list(row), id) for row, id in zip(pairs, kept, strict=True)]
+
+
+def _columns(batch: Any) -> tuple[list[str], list[list[str]], list[list[float]]]:
+    """Return identifiers, which may be empty strings, labels and scores."""
+    *kept, labels, scores = (column.to_pylist() for column in batch.columns)
+    ids = map(str, kept[0]) if kept else [""] * len(labels)
+    return list(ids), labels, scores
 
 
 def write_table(

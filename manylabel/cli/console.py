@@ -1,7 +1,6 @@
 """What is printed: figures on standard output, all else on standard error."""
 
 import io
-import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
@@ -15,14 +14,16 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from manylabel._escapes import escape_line, escape_lines
+from manylabel._escapes import escape_line, escape_lines, json_text
 from manylabel._plural import counted
 
 UNFOLDED = 10_000  # the width of a file, in which no table is folded
 STANDARD = Path("-")  # standard input or output in place of a file
 NICKNAMES: dict[str, str] = {}  # what people call files that they have not named
-COMPILING = "compiling kernels, once on this machine"
+COMPILING_SHORT = "compiling kernels, once on this machine"  # beside a bar
+COMPILING = f"{COMPILING_SHORT} for each learner"
 SHOWN: list[Callable[[str], None]] = []  # bars on the terminal, told what goes on
+LIVE: list[Console] = []  # the terminals of these bars: notes stand above them
 ENOUGH = 0.1  # of a fit, to tell how long the rest takes
 MINUTES, HOURS = 100.0, 6000.0  # seconds from which times are told in these
 T = TypeVar("T", bound=Sized)
@@ -36,8 +37,9 @@ def escape_unknown() -> None:
 
 
 def print_json(figures: Any) -> None:
-    """Print figures for other programs."""
-    print(json.dumps(figures, indent=2, allow_nan=False))
+    """Print figures for other programs, in UTF-8."""
+    with output(STANDARD, as_file=True) as text:
+        text.write(f"{json_text(figures, indent=2, allow_nan=False)}\n")
 
 
 def print_table(
@@ -72,7 +74,7 @@ def print_table(
 
 def say(sentence: str) -> None:
     """Print what belongs to the figures, names in it as they are: not as markup."""
-    Console(highlight=False).print(Text(escape_lines(sentence)), soft_wrap=True)
+    _print(escape_lines(sentence), Console(highlight=False))
 
 
 def note(sentence: object) -> None:
@@ -80,8 +82,15 @@ def note(sentence: object) -> None:
     line = " ".join(escape_lines(str(sentence)).split())
     for path, name in NICKNAMES.items():
         line = line.replace(path, name)
+    console = LIVE[-1] if LIVE else Console(stderr=True, highlight=False)
     with suppress(OSError):  # nobody listens, or the disk is full: the work goes on
-        Console(stderr=True, highlight=False).print(Text(line), soft_wrap=True)
+        _print(line, console)
+
+
+def _print(words: str, console: Console) -> None:
+    """Print lines, folded between words on a terminal, and elsewhere not at all."""
+    whole = not console.is_terminal
+    console.print(Text(words), soft_wrap=whole, highlight=False)
 
 
 @contextmanager
@@ -100,10 +109,11 @@ def status(what: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]
         task = bar.add_task(escape_line(what), total=None, news="", aside="")
         show = [] if hidden else [lambda words: bar.update(task, aside=words)]
         SHOWN.extend(show)
+        LIVE.extend([console] * len(show))
         try:
             yield lambda news: bar.update(task, news=news)
         finally:
-            del SHOWN[len(SHOWN) - len(show) :]
+            del SHOWN[len(SHOWN) - len(show) :], LIVE[len(LIVE) - len(show) :]
 
 
 @contextmanager
@@ -117,7 +127,7 @@ def telling_of_kernels() -> Iterator[None]:
         nonlocal n_kernels, noted
         n_kernels += 1
         for show in SHOWN:
-            show(f"{COMPILING}: {n_kernels}")
+            show(f"{COMPILING_SHORT}: {n_kernels}")
         if not SHOWN and not noted:
             noted = True
             note(f"note: {COMPILING}.")

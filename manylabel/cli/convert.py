@@ -36,6 +36,12 @@ def convert(
             "not given.",
         ),
     ] = None,
+    labelled: Annotated[
+        bool,
+        typer.Option(
+            "--labels/--no-labels", help="Whether FILE has labels, or texts alone."
+        ),
+    ] = True,
     *,
     reading: options.Reading,
 ) -> None:
@@ -47,7 +53,7 @@ def convert(
 
     Example: manylabel convert emotions-train.arff.gz emotions.txt
     """
-    data = DataFile(file, reading)
+    data = DataFile(file, reading, labelled=labelled)
     format = told_format(out, to)
     # A header in front of all rows must know how many there will be.
     n_rows = data.count_rows() if format == "xc" else 0

@@ -26,12 +26,13 @@ def demo(seed: options.Seed = 0, json: options.Json = False) -> None:
     Example: manylabel demo --seed 1
     """
     start, quiet = time.perf_counter(), json
-    with status("Fitting a tagger to descriptions of packages", quiet=quiet):
-        model, held = _fit(seed)
-    figures: dict[str, Any] = {"texts": _show_tags(model, held, quiet)}
-    figures["correction"] = _correct(model, held, quiet)
-    with status("Hiding labels of a corpus, training and judging", quiet=quiet):
-        hidden, table = hidden_labels.judge(seed)
+    with hidden_labels.judging(seed) as wait:
+        with status("Fitting a tagger to descriptions of packages", quiet=quiet):
+            model, held = _fit(seed)
+        figures: dict[str, Any] = {"texts": _show_tags(model, held, quiet)}
+        figures["correction"] = _correct(model, held, quiet)
+        with status("Hiding labels of a corpus, training and judging", quiet=quiet):
+            hidden, table = wait()
     if json:
         preferred = hidden_labels.choices(table)
         print_json(

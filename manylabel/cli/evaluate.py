@@ -16,7 +16,7 @@ from manylabel.cli.figures import (
     write_labels,
     write_page,
 )
-from manylabel.cli.inputs import DataFile
+from manylabel.cli.inputs import DataFile, is_sharded
 from manylabel.cli.propensities import (
     PropensityLaw,
     count_law,
@@ -145,7 +145,7 @@ def _divide(given: list[Path], data: Path | None) -> tuple[list[Path], Path]:
     if data is not None:
         return given, data
     *models, file = given
-    if not models or file.is_dir():
+    if not models or (file.is_dir() and not is_sharded(file)):
         found = " ".join(map(str, given))
         raise ValueError(
             f"FILE, rows to judge by, must follow MODEL. Got {found} only."

@@ -15,7 +15,7 @@ from manylabel.cli.console import fitting, note, print_json, print_table, status
 from manylabel.cli.figures import card_figures
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import make
-from manylabel.cli.on import On, Work, fit_on
+from manylabel.cli.on import On, Work, fit_on, save_fitted
 from manylabel.cli.plan import Wish, make_plan
 from manylabel.cli.propensities import KnownPropensity, tell_law
 from manylabel.cli.tuning import check_tuning, search
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from manylabel.data import Dataset
     from manylabel.text import Tagger
 
+WORD = "word"
 ModelToBe = Annotated[
     Path,
     typer.Option(metavar="DIR", help="The folder to save to; a model is replaced."),
@@ -106,6 +107,13 @@ VocabularyFile = Annotated[
         show_default=False,
     ),
 ]
+Broader = Annotated[
+    bool,
+    typer.Option(
+        "--broader",
+        help="With --vocabulary: in sets, a label brings its broader terms.",
+    ),
+]
 Valid = Annotated[
     float,
     typer.Option(
@@ -127,9 +135,10 @@ def fit(
     calibrate: Calibrate = None,
     time_limit: TimeLimit = None,
     propensity: KnownPropensity = None,
-    analyzer: Analyzer = "word",
+    analyzer: Analyzer = WORD,
     language: Language = None,
     vocabulary: VocabularyFile = None,
+    broader: Broader = False,
     valid: Valid = 0.0,
     jobs: options.Threads = -1,
     on: On = None,
@@ -146,12 +155,12 @@ def fit(
     Example: manylabel fit train.jsonl.gz --model debtags/ --valid 0.1
     """
     start, common = time.perf_counter(), {"n_jobs": jobs, "random_state": seed}
-    _check_learner(learner, quality, set_, tune, calibrate)
-    _check_words(language, vocabulary, tune)
+    _check_learner(learner, quality, set_, tune, calibrate, on)
+    _check_words(language, vocabulary, tune, broader)
     _check_place(model)
-    data = _read(DataFile(file, reading))
+    data = _read(DataFile(file, reading), analyzer, language)
     common |= tell_law(propensity, data)
-    words = language, _read_vocabulary(vocabulary, language, data)
+    words = language, _read_vocabulary(vocabulary, language, data), broader
     wish = Wish(learner, quality, set_, common, analyzer, tune, calibrate, *words)
     plan = make_plan(wish, data, None if time_limit is None else start + time_limit)
     if str(plan) and not json:
@@ -162,25 +171,29 @@ def fit(
     if tune is not None:
         tagger, figures["tuned"] = search(tagger, data, tune, set_, seed)
         note(f"note: chose {figures['tuned']}, for {tune}.")
-    size = f"{counted(len(data), 'row')}, {counted(data.n_labels, 'label')}"
-    with fitting(f"Fitting {plan.name} to {size}", plan.seconds):
+    with fitting(f"Fitting {plan.name} to {_size(data)}", plan.seconds):
         tagger = fit_on(on, tagger, data, model, work)
     tagger.annotate(**_origin(file, reading))
     figures |= _sizes(tagger, data, language, time.perf_counter() - start)
     if held is not None:
         figures |= {"judged by": len(held)} | _judge(tagger, held)
-    tagger.save(model)
+    save_fitted(on, tagger, model, work)
     figures["megabytes"] = _megabytes(model)
     print_json(figures) if json else _print_figures(figures, f"Fitted on {file}")
 
 
-def _read(file: DataFile) -> "Dataset":
+def _read(file: DataFile, analyzer: str, language: str | None) -> "Dataset":
     with status(f"Reading {file.given}"):
         data = file.read()
     if not data.n_labels:
         raise file.fault(f"expected labels, found none in {counted(len(data), 'row')}.")
     file.tell_unlabelled(data, int((data.Y.sum(axis=1) == 0).sum()), len(data))
+    _check_texts(data, file.given, analyzer, language)
     return data
+
+
+def _size(data: "Dataset") -> str:
+    return f"{counted(len(data), 'row')}, {counted(data.n_labels, 'label')}"
 
 
 def _origin(file: Path, reading: options.Reading) -> dict[str, Any]:
@@ -264,6 +277,7 @@ def _check_learner(
     settings: list[str] | None,
     metric: str | None,
     calibrate: str | None,
+    on: str | None,
 ) -> None:
     """Refuse, before a long file is read, what no learner or this one cannot do."""
     from manylabel._validation import choice
@@ -274,12 +288,21 @@ def _check_learner(
     if calibrate is not None:
         choice(calibrate, "--calibrate", METHODS)
     made = None if learner is None else make([learner], settings, {})[0]
+    if metric is not None and on is not None:
+        raise ValueError(
+            "--tune must come without --on: search on this machine, with fewer rows if "
+            "there are too many, and give what was chosen to --set."
+        )
     if metric is not None:
         check_tuning(metric, made, settings)
+    if on is not None:
+        from manylabel.distributed.engines import engine_of
+
+        engine_of(on)
 
 
 def _check_words(
-    language: str | None, vocabulary: Path | None, metric: str | None
+    language: str | None, vocabulary: Path | None, metric: str | None, broader: bool
 ) -> None:
     """Refuse, before a long file is read, what nothing is known of."""
     from manylabel._validation import choice
@@ -289,6 +312,17 @@ def _check_words(
         choice(language, "--language", LANGUAGES)
     if vocabulary is not None and metric is not None:
         raise ValueError("--tune must come without --vocabulary.")
+    if broader and vocabulary is None:
+        raise ValueError("--broader must come with --vocabulary, which has such terms.")
+
+
+def _check_texts(
+    data: "Dataset", file: Path, analyzer: str, language: str | None
+) -> None:
+    """Refuse what says how words are told where there are none."""
+    for option, given in (("--language", language), ("--analyzer", analyzer != WORD)):
+        if given and data.texts is None:
+            raise DataError(file, f"{option} needs texts, found rows of features.")
 
 
 def _check_place(model: Path) -> None:

@@ -27,7 +27,7 @@ NOT_TEXTS = (
 )
 NOT_FEATURES = "expected rows of features"
 UTF_8 = "utf-8"
-LABELS = ("labels_column", "labels_columns")
+LABELS = ("labels_column", "labels_columns", "label_separator")
 note_once = cache(note)  # files are read more than once
 
 
@@ -50,6 +50,11 @@ class DataFile:
                 return _kept(pipe, "pipe")
         return self.given
 
+    @cached_property
+    def is_sharded(self) -> bool:
+        """Whether it is a folder that ``manylabel shard`` made."""
+        return is_sharded(self.given)
+
     def read(self) -> "Dataset":
         """Return the whole file, which must have rows."""
         from manylabel.data import read
@@ -66,9 +71,11 @@ class DataFile:
     def tell_unlabelled(self, chunk: "Dataset", n_unlabelled: int, n_rows: int) -> None:
         """Say how many cells of labels are empty: nobody may have looked at the rows.
 
-        A list without labels says that there are none.
+        A list without labels says that there are none, and so do columns of 0.
         """
-        if n_unlabelled and (chunk.read_as or {}).get("label_separator"):
+        found = chunk.read_as or {}
+        is_cell = found.get("labels_column") and self._format in ("csv", "tsv")
+        if n_unlabelled and (is_cell or found.get("label_separator")):
             have = "row has" if n_unlabelled == 1 else "rows have"
             note_once(
                 f"note: {self.path}: {n_unlabelled:,} of {n_rows:,} {have} no label, "
@@ -89,24 +96,36 @@ class DataFile:
         from manylabel.text import kept_columns
 
         known, given = kept_columns(tagger), vars(self.reading)
-        if any(given[name] for name in LABELS):
+        if given["labels_column"] or given["labels_columns"]:
             known = {name: it for name, it in known.items() if name not in LABELS}
         added = {name: it for name, it in known.items() if not given[name]}
-        if not added or self._is_live():
+        if not added or self._is_live() or self.is_sharded:
             return self
         # What was piped is in a file by now, and cannot be read from the pipe again.
-        reading = replace(self.reading, **added)
-        found = replace(self, given=self.path, reading=reading)
+        found = replace(self, given=self.path, reading=replace(self.reading, **added))
+        if not found._is_readable() and "id_column" in added:
+            del added["id_column"]  # rows to come may lack it
+            found = replace(found, reading=replace(self.reading, **added))
+        # If neither can be read, what the file lacks of the model's columns is said.
+        return found if found._is_readable() or not self._is_readable() else self
+
+    def _is_readable(self) -> bool:
+        """Tell whether the first row has the columns that are named."""
         try:
-            next(found.chunks(n_rows=1), None)
+            next(self.chunks(n_rows=1), None)
         except (DataError, ValueError):
-            return self
-        return found
+            return False
+        return True
 
     def chunks(self, n_rows: int = N_ROWS, **widths: int) -> Iterator["Dataset"]:
         """Yield the file in chunks; ``widths`` matter where the file has none."""
         from manylabel.data import iter_chunks
 
+        if self.is_sharded:
+            from manylabel.distributed.shards import iter_shards
+
+            yield from iter_shards(self.path, n_rows=n_rows)
+            return
         for chunk in iter_chunks(self.path, n_rows=n_rows, **self._options(**widths)):
             self._tell(chunk)
             yield chunk
@@ -116,7 +135,8 @@ class DataFile:
         if tagger.reads_texts_:
             chunks = self._live() if self._is_live() else self.chunks()
         else:
-            self._doubt_numbering(self._feature_format())
+            if not self.is_sharded:
+                self._doubt_numbering(self._feature_format())
             widths = {"n_features": int(tagger.n_features_)}
             if self.labelled:
                 widths["n_labels"] = len(tagger.label_names_)
@@ -135,6 +155,15 @@ class DataFile:
         """Tell whether the file is Parquet or JSON lines."""
         format = self._format if self.textual else self._feature_format()
         return format in ("parquet", "jsonl")
+
+    def delimiter(self) -> str:
+        """Return what separates the cells of the file; a comma if it is no table."""
+        from manylabel.data.source import Source
+        from manylabel.data.text_files import tell_delimiter
+
+        if self.given == STANDARD or self._format != "csv":
+            return ","
+        return tell_delimiter(Source(self.path, encoding=self.reading.encoding).head)
 
     def check_there(self, way: str) -> None:
         """Refuse a text in place of a file, and say how texts are given."""
@@ -172,6 +201,10 @@ class DataFile:
         from manylabel.data.formats import TEXTS, has_features, tell_format
         from manylabel.data.source import Source
 
+        if self.is_sharded:
+            from manylabel.distributed import read_manifest
+
+            return read_manifest(self.path).format
         if self.reading.from_:
             return self.reading.from_
         source = Source(self.path, encoding=self.reading.encoding)
@@ -244,7 +277,9 @@ class DataFile:
     def check_features(self, data: "Dataset") -> None:
         """Refuse texts where features are needed."""
         if data.X is None:
-            raise self.fault(f"{NOT_FEATURES}, found texts.")
+            raise self.fault(
+                f"{NOT_FEATURES}, found texts; in Python, TextVectorizer makes them."
+            )
 
     def _check_matching(self, data: "Dataset", tagger: "Tagger") -> None:
         """Refuse rows that a model does not read, and labels that it cannot know."""
@@ -301,6 +336,15 @@ class DataFile:
                     raise DataError(place, str(error), line=number) from None
             n_lines += len(lines)
             yield Dataset(None, np.zeros((len(texts), 0)), texts=tuple(texts))
+
+
+def is_sharded(path: Path) -> bool:
+    """Tell whether a path is that of a folder that ``manylabel shard`` made."""
+    if not path.is_dir():
+        return False
+    from manylabel.distributed.shards import FILE
+
+    return (path / FILE).exists()
 
 
 def lines_at_hand(stream: Any, longest: int) -> Iterator[list[bytes]]:

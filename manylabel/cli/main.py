@@ -35,10 +35,19 @@ from manylabel.cli.warmup import warmup
 from manylabel.exceptions import ManylabelError
 
 BAD_INPUT, BROKEN_PIPE = 2, 1
+STOPPED = "note: interrupted; models and files of --output are whole or as they were."
 # What others import, a third of the time of a cold start.
 UNUSED = ("scipy.stats", "numpy.f2py")
-# Python's names of what options of other names say.
-PARAMETERS = {"n_jobs": "--jobs", "random_state": "--seed", "format": "--from"}
+# Python's names of what options of other names say; each verb has one of them.
+PARAMETERS = {
+    "n_jobs": ("--jobs",),
+    "random_state": ("--seed",),
+    "format": ("--from",),
+    "path": ("--plot", "--output"),
+    "client": ("--on",),
+    "labels": ("--tag",),
+    "log": ("LOG",),
+}
 # Typer gives the base class of its usage errors no public name.
 UsageError = cast(type[Exception], typer.BadParameter.__base__)
 
@@ -57,6 +66,7 @@ for verb in VERBS:
     app.command(cls=Verb)(configurable(verb))
 app.add_typer(log, name="log")
 app.add_typer(token, name="token")
+GROUPS = (["log"], ["token"])
 
 
 def run(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -78,7 +88,10 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
             if not interrupts.seen:
                 raise
             status = INTERRUPTED
-    sys.exit(INTERRUPTED if interrupts.seen and status else status)
+    if interrupts.seen and status:
+        console.note(STOPPED)
+        status = INTERRUPTED
+    sys.exit(status)
 
 
 def _answer(arguments: list[str]) -> int:
@@ -86,11 +99,13 @@ def _answer(arguments: list[str]) -> int:
     try:
         with warnings.catch_warnings(), console.telling_of_kernels():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = partial(_pass_on, arguments)
+            warnings.showwarning = partial(_pass_on, arguments, set())
             status = app(args=arguments, prog_name="manylabel", standalone_mode=False)
         sys.stdout.flush()
         return status or 0
     except UsageError as error:
+        if arguments in GROUPS:  # which need a verb of their own
+            return _answer([*arguments, "--help"]) or BAD_INPUT
         return _refuse(_usage(error))
     except BrokenPipeError:
         # Nobody reads on, not even what Python flushes at its end.
@@ -137,25 +152,48 @@ def _usage(error: Any) -> str:
     return f"{message}{end} See '{command} --help'"
 
 
-def _pass_on(arguments: list[str], message: object, *_: object, **__: object) -> None:
-    """Stand in for ``warnings.showwarning``: a note without a place in the code."""
-    console.note(f"note: {_spelt(str(message), arguments)}")
+def _pass_on(
+    arguments: list[str], told: set[str], message: object, *_: object, **__: object
+) -> None:
+    """Stand in for ``warnings.showwarning``: a note, once, without a place in code."""
+    if str(message) not in told:
+        told.add(str(message))
+        console.note(f"note: {_spelt(str(message), arguments)}")
 
 
 def _spelt(sentence: str, arguments: list[str]) -> str:
     """Name options as people type them, where a sentence names Python's parameters."""
-    group: Any = typer.main.get_command(app)
-    verb = group.commands.get(arguments[0]) if arguments else None
-    options = dict(PARAMETERS)
-    for each in verb.params if verb is not None else ():
-        if each.param_type_name == "option":
-            options[each.name] = each.opts[0]
-    for name, option in options.items():
+    for name, option in _options(arguments).items():
         # A word that is plain English, as 'cost', must begin the sentence or a remedy.
         place = r"(?<![\w./'-])" if "_" in name else r"(?:\A|(?<=; ))"
-        after = r"(?![\w/'-]|\.\w)" if "_" in name else r"(?= must | says )"
+        after = (
+            r"(?![\w/'-]|\.\w)"
+            if "_" in name
+            else r"(?:=True)?(?= must | says | needs )"
+        )
         sentence = re.sub(place + name + after, option, sentence)
     return sentence
+
+
+def _options(arguments: list[str]) -> dict[str, str]:
+    """Return what people type for the parameters of the verb that they called."""
+    verb: Any = typer.main.get_command(app)
+    for word in arguments:
+        if word not in getattr(verb, "commands", ()):
+            break
+        verb = verb.commands[word]
+    typed = {each.name: _typed(each) for each in verb.params}
+    for name, spellings in PARAMETERS.items():
+        ours = [each for each in spellings if each in typed.values()]
+        if ours:
+            typed.setdefault(name, ours[0])
+    return typed
+
+
+def _typed(parameter: Any) -> str:
+    """Return an option as it is typed, or the word that stands for an argument."""
+    is_option = parameter.param_type_name == "option"
+    return str(parameter.opts[0] if is_option else parameter.metavar)
 
 
 def _place(error: OSError) -> str:

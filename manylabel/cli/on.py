@@ -40,7 +40,7 @@ def fit_on(
     model: Path,
     work: Path | None,
 ) -> "Tagger":
-    """Return a fitted tagger; parts that were learnt stay until it is there."""
+    """Return a fitted tagger; parts that were learnt stay until it is saved."""
     model.parent.mkdir(parents=True, exist_ok=True)
     if address is None:
         return tagger.fit(data)
@@ -51,11 +51,22 @@ def fit_on(
         check_divisible(tagger.learner)
     except TypeError as error:
         raise ValueError(f"--on: {error}") from None
-    out = model.with_name(f"{model.name}.parts") if work is None else work
+    out = _parts(model) if work is None else work
     fitted: Tagger = distributed.fit(tagger, data, out=out, client=address)
-    if work is None:
-        shutil.rmtree(out)
     return fitted
+
+
+def save_fitted(
+    address: str | None, tagger: "Tagger", model: Path, work: Path | None
+) -> None:
+    """Save a model, and then remove the parts of which it is made."""
+    tagger.save(model)
+    if address is not None and work is None:
+        shutil.rmtree(_parts(model))
+
+
+def _parts(model: Path) -> Path:
+    return model.with_name(f"{model.name}.parts")
 
 
 def predict_on(

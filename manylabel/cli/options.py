@@ -25,8 +25,9 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="FORMAT",
-        help="xc, svmlight, arff, meka, jsonl, parquet, csv, tsv or libmultilabel; "
-        "told by the content, or by the suffix, if not given.",
+        help="xc, svmlight, arff, meka, jsonl, parquet, csv, tsv or libmultilabel, or "
+        "lines, of texts without labels; told by the content, or by the suffix, if not "
+        "given.",
     ),
 ]
 LabelNames = Annotated[
@@ -52,6 +53,13 @@ Encoding = Annotated[
         metavar="NAME",
         help="How letters are written: utf-8, utf-16, latin-1, cp1252, ...; told by "
         "the content if not given.",
+    ),
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The column of identifiers; id or uid, if there is one, if not given.",
     ),
 ]
 TextColumns = Annotated[
@@ -100,8 +108,9 @@ Url = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="Ask a service, which needs no start; MODEL is then a name, and lines are "
-        "texts or JSON objects.",
+        help="Ask a service, which needs no start and knows corrections; MODEL is then "
+        "a name, and lines are texts or JSON objects, but of a table or where a column "
+        "is named.",
     ),
 ]
 TokenFile = Annotated[
@@ -132,6 +141,7 @@ class Reading:
     encoding: Encoding = None
     label_names: LabelNames = None
     zero_based: ZeroBased = None
+    id_column: IdColumn = None
     text_columns: TextColumns = None
     labels_column: LabelsColumn = None
     labels_columns: LabelsColumns = None
@@ -147,6 +157,12 @@ class Reading:
             columns = [part for each in given[name] or () for part in each.split(",")]
             given[name] = columns or None
         return given
+
+
+OF_TEXTS = (
+    *("id_column", "text_columns"),
+    *("labels_column", "labels_columns", "label_separator"),
+)
 
 
 def reads(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -27,6 +27,7 @@ class Wish(NamedTuple):
     calibrate: str | None = None
     language: str | None = None
     vocabulary: "Vocabulary | None" = None
+    broader: bool = False  # whether a label brings its broader terms
 
 
 class Plan(NamedTuple):
@@ -80,7 +81,7 @@ def _takes(plan: Plan) -> str:
 def _plans(wish: Wish, data: "Dataset") -> Iterator[Plan]:
     """Yield the learner that was named, or those of each quality from the wished on."""
     from manylabel.blend import NameMatch
-    from manylabel.text import QUALITIES, Tagger, choose, choose_vectorizer
+    from manylabel.text import QUALITIES, Rules, Tagger, choose, choose_vectorizer
 
     vectorizer = None
     if data.texts is not None:
@@ -101,6 +102,7 @@ def _plans(wish: Wish, data: "Dataset") -> Iterator[Plan]:
             vectorizer=vectorizer,
             calibrate=wish.calibrate,
             vocabulary=wish.vocabulary,
+            rules=Rules(parents=wish.vocabulary) if wish.broader else None,
         )
         return Plan(name, tagger, quality, why)
 

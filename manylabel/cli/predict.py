@@ -1,6 +1,6 @@
 """``manylabel predict``: the best labels of each row."""
 
-import json
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice, pairwise
@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manylabel._escapes import escape_cell
+from manylabel._escapes import escape_cell, json_text
 from manylabel.cli import options
 from manylabel.cli.batches import (
+    Answer,
     find_answers,
     is_for_batches,
     rows_of,
     write_table,
 )
-from manylabel.cli.console import STANDARD, output, track
+from manylabel.cli.console import STANDARD, note, output, track
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.on import On, predict_on
 from manylabel.cli.process import starting
@@ -29,14 +30,16 @@ if TYPE_CHECKING:
 
 FORMATS = ("tsv", "csv", "jsonl", "xc", "parquet")
 SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
+WORKBOOKS = (".xlsx", ".xls", ".ods")
+TYPED = "note: each line that you type is a text; Ctrl-D ends."
 Format = Annotated[
     str | None,
     typer.Option(
         metavar="FORMAT",
-        help="tsv (row, label, score), csv (a line a row, with its text, as fit reads "
-        "it when it was corrected), jsonl (an object a row), xc (label:score under "
-        "a header 'rows labels') or parquet (id, labels, scores); told by the suffix "
-        "of OUT, or tsv, if not given.",
+        help="tsv (row, label, score), csv (a line a row, with its id and text, for "
+        "spreadsheets, and for fit when it was corrected), jsonl (an object a row, "
+        "with its id), xc (label:score under a header 'rows labels') or parquet (id, "
+        "labels, scores); told by the suffix of OUT, or tsv, if not given.",
     ),
 ]
 Out = Annotated[
@@ -97,7 +100,7 @@ def predict(
     A model of texts also reads plain lines, a text each, and answers as they come.
     Labels that have no names are called by their columns. Rows are numbered from 0. In
     tsv, a backslash in a name is doubled, and control characters, direction marks and
-    letters that the output's encoding lacks are spelt as in Python; jsonl is JSON.
+    letters that the output's encoding lacks are spelt as in Python; jsonl is UTF-8.
     Rows of features may also come as Parquet or JSON lines with columns 'indices' and
     'values', or a column for each feature, and FILE may be a folder of such files. A
     model with a vocabulary also tells the names of labels. With --on, workers of a
@@ -108,51 +111,56 @@ def predict(
     format = _choose_format(format, out, on)
     ask: dict[str, Any] = {"k": None if sets else k, "proba": proba}
     ask |= {"allow": _names(allow, "--allow"), "deny": _names(deny, "--deny")}
-    columns = reading.options()["text_columns"]
     if on is not None:
         if url is not None:
             raise ValueError("--on must come without --url.")
-        ask |= {"columns": columns, "n_jobs": jobs or 1}
+        ask |= {**_columns(reading), "n_jobs": jobs or 1}
         return predict_on(on, model, file, out, ask)
     if url is not None:
-        _check_remote(format, sets, reading)
-        found = _ask(url, token_file, model, file, ask)
-        return _write(out, format, HEADERS[format], found)
+        data = DataFile(file, reading, labelled=False)
+        found = _ask(url, token_file, model, data, format, ask)
+        return _write(out, format, HEADERS[format], found, None, _mark(data, format))
     if format == "parquet" and out == STANDARD:
         raise ValueError("--output must name a file for --format parquet. Got '-'.")
+    if file == STANDARD and sys.stdin.isatty():
+        note(TYPED)
     with starting():
         from manylabel.distributed import predict_batches
 
-        predictor = predict_batches(model, columns, **ask, n_jobs=jobs)
+        predictor = predict_batches(model, **ask, n_jobs=jobs)
         textual = predictor.tagger.reads_texts_
         data = DataFile(file, reading, labelled=False, textual=textual)
         data = data.as_fitted(predictor.tagger)
-        columns = data.reading.options()["text_columns"]
-        predictor = replace(predictor, columns=columns and tuple(columns))
+        predictor = replace(predictor, **_columns(data.reading))
         header, answers = _begin(predictor, data, format, out, ask)
         first = list(islice(answers, 1))  # refuse before anything is printed
     answers = chain(first, answers)
     if format == "parquet":
         write_table(out, format, header, answers)
     else:
-        _write(out, format, header, answers, predictor.tagger.vocabulary)
+        vocabulary = predictor.tagger.vocabulary
+        _write(out, format, header, answers, vocabulary, _mark(data, format))
 
 
-def _check_remote(format: str, sets: bool, reading: options.Reading) -> None:
-    """Refuse what a service is not asked for."""
-    if format not in ("tsv", "jsonl") or sets:
-        raise ValueError(
-            "--url must come without --sets and --format xc, csv or parquet."
-        )
-    if reading.options() != options.Reading().options():
-        raise ValueError(
-            "--url must come without options of reading: lines are texts or JSON "
-            "objects with 'text', as 'manylabel convert FILE new.jsonl' writes."
-        )
+def _columns(reading: options.Reading) -> dict[str, Any]:
+    """Return which columns of a batch are read, and which is copied to the answer."""
+    texts, identity = (
+        reading.options()[name] for name in ("text_columns", "id_column")
+    )
+    return {"columns": texts and tuple(texts), "keep": identity and (identity,)}
+
+
+def _mark(data: DataFile, format: str) -> str:
+    """Return what separates cells of the output: what does so in the input."""
+    return data.delimiter() if format == "csv" else ","
 
 
 def _choose_format(format: str | None, out: Path, on: str | None) -> str:
     """Return the format asked for, or that of a suffix; clusters write Parquet."""
+    if out.suffix in WORKBOOKS:
+        raise ValueError(
+            f"--output must end with .csv for a spreadsheet. Got {str(out)!r}."
+        )
     if format is None:
         format = "parquet" if on is not None else SUFFIXES.get(out.suffix, "tsv")
     if on is not None and format != "parquet":
@@ -184,29 +192,41 @@ def _begin(
 
 
 def _ask(
-    url: str, token_file: Path | None, model: Path, file: Path, ask: dict[str, Any]
-) -> Iterator[list[Any]]:
+    url: str,
+    token_file: Path | None,
+    model: Path,
+    data: DataFile,
+    format: str,
+    ask: dict[str, Any],
+) -> Iterator[list[Answer]]:
     """Return the labels of rows with their scores, as a service finds them."""
     from manylabel.cli.remote import tag_remotely
 
-    found = tag_remotely(url, token_file, str(model), file, ask)
+    if format not in HEADERS:
+        raise ValueError("--url must come without --format xc or parquet.")
+    found = tag_remotely(url, token_file, str(model), data, ask)
     first = list(islice(found, 1))  # refuse before anything is printed
-    return chain(first, found)
+    return ([Answer(*row) for row in rows] for rows in chain(first, found))
 
 
 def _write(
     out: Path,
     format: str,
     header: list[str],
-    answers: "Iterable[list[Any]]",
+    answers: Iterable[list[Answer]],
     vocabulary: "Vocabulary | None" = None,
+    delimiter: str = ",",
 ) -> None:
     n_rows = 0
-    with output(out) as text:
-        text.writelines(f"{line}\n" for line in header)
+    with output(out, as_file=format == "jsonl") as text:
+        if format == "csv" and out != STANDARD:
+            from manylabel.data.text_files import MARK
+
+            text.write(MARK)
+        text.writelines(f"{line.replace(',', delimiter)}\n" for line in header)
         for rows in answers:
-            for row in rows:
-                lines = _lines(format, n_rows, row, vocabulary)
+            for answer in rows:
+                lines = _lines(format, n_rows, answer, vocabulary, delimiter)
                 text.writelines(f"{line}\n" for line in lines)
                 n_rows += 1
             text.flush()
@@ -214,20 +234,18 @@ def _write(
 
 def _answer(
     format: str, tagger: "Tagger", chunk: "Dataset", ask: dict[str, Any]
-) -> "list[Any]":
-    """Return the labels of each row with their scores: names, in xc columns.
-
-    In csv, identifiers and texts stand before them.
-    """
+) -> list[Answer]:
+    """Return the labels of each row with their scores: names, in xc columns."""
     if format != "xc":
         rows = tagger.tag_many(chunk, **ask)
         nothing = [""] * len(rows)
         about = chunk.ids or nothing, chunk.texts or nothing
-        return list(zip(*about, rows, strict=True)) if format == "csv" else rows
+        return [Answer(*each) for each in zip(rows, *about, strict=True)]
     best = tagger.predict_topk(chunk, **ask)
     best.sort_indices()
     pairs = list(zip(best.indices.tolist(), best.data.tolist(), strict=True))
-    return [pairs[start:stop] for start, stop in pairwise(best.indptr.tolist())]
+    bounds = pairwise(best.indptr.tolist())
+    return [Answer(pairs[start:stop]) for start, stop in bounds]
 
 
 def _names(file: Path | None, option: str) -> list[str] | None:
@@ -254,14 +272,17 @@ def _named(header: list[str], tagger: "Tagger") -> list[str]:
 
 
 def _lines(
-    format: str, number: int, row: "list[Any]", vocabulary: "Vocabulary | None"
+    format: str,
+    number: int,
+    answer: Answer,
+    vocabulary: "Vocabulary | None",
+    delimiter: str,
 ) -> Iterator[str]:
     from manylabel.data.separators import join_labels
-    from manylabel.data.text_files import quote_field
+    from manylabel.data.text_files import join_cells
 
-    *about, row = row if format == "csv" else [row]
-    scores = [f"{score:.6g}" for _, score in row]
-    labels = [label for label, _ in row]
+    scores = [f"{score:.6g}" for _, score in answer.best]
+    labels = [label for label, _ in answer.best]
     if format == "xc":
         yield " ".join(
             f"{label}:{score}" for label, score in zip(labels, scores, strict=True)
@@ -274,13 +295,16 @@ def _lines(
         joined = [join_labels(labels, "|"), "|".join(scores)]
         if vocabulary is not None:
             joined.append(join_labels([vocabulary.name(each) for each in labels], "|"))
-        yield ",".join(quote_field(each) for each in (str(number), *about, *joined))
+        cells = (str(number), answer.id, answer.text, *joined)
+        yield join_cells(cells, delimiter)
     else:
-        found: dict[str, Any] = {"row": number, "labels": labels}
-        found["scores"] = [float(score) for score in scores]
+        found: dict[str, Any] = {"row": number}
+        if answer.id:
+            found["id"] = answer.id
+        found |= {"labels": labels, "scores": [float(score) for score in scores]}
         if vocabulary is not None:
             found["names"] = [vocabulary.name(label) for label in labels]
-        yield json.dumps(found)
+        yield json_text(found)
 
 
 def _name(vocabulary: "Vocabulary", label: str) -> str:

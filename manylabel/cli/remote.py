@@ -8,29 +8,36 @@ from pathlib import Path
 from typing import IO, Any
 
 from manylabel.cli.console import STANDARD, note
-from manylabel.cli.inputs import lines_at_hand
+from manylabel.cli.inputs import DataFile, lines_at_hand
+from manylabel.cli.options import Reading
 from manylabel.client import Client, Predictions, RequestFailed
 from manylabel.exceptions import DataError
 
 AT_ONCE = 1000  # items of a request
 LONGEST = 8 << 20  # bytes of a line
+TABLES = {".csv", ".tsv", ".parquet"}
 LOADING = "urn:manylabel:not-ready"  # what a service says that has just been started
 PATIENCE = 120.0  # seconds to wait for one
 
 
 def tag_remotely(
-    url: str, token_file: Path | None, model: str, file: Path, ask: dict[str, Any]
-) -> Iterator[list[list[tuple[str, float]]]]:
-    """Yield the best labels of the texts of a file, as the service finds them.
+    url: str, token_file: Path | None, model: str, data: DataFile, ask: dict[str, Any]
+) -> Iterator[list[tuple[list[tuple[str, float]], str, str]]]:
+    """Yield labels of the texts of a file, as the service finds them, ids and texts.
 
-    Lines are texts, or JSON objects with ``text`` or ``features``; ``ask`` has what
-    else the service is told.
+    Lines are texts, or JSON objects with ``text`` or ``features``; what is a table, or
+    is said to have columns, is read by these. ``ask`` has what else the service is
+    told.
     """
     token = None if token_file is None else token_file.read_text("utf-8").strip()
     with Client(url, token=token) as client:
-        for items in _items(file):
+        for items in _items(data):
             found = _predict(client, model, items, ask)
-            yield [each.labels for each in found.predictions]
+            pairs = zip(found.predictions, items, strict=True)
+            yield [
+                (each.labels, str(item.get("id", "")), str(item.get("text", "")))
+                for each, item in pairs
+            ]
 
 
 def _predict(
@@ -49,12 +56,27 @@ def _predict(
                 is_told = True
 
 
-def _items(file: Path) -> Iterator[list[dict[str, Any]]]:
-    if file == STANDARD:
+def _items(data: DataFile) -> Iterator[list[dict[str, Any]]]:
+    file = data.given
+    if data.reading != Reading() or not TABLES.isdisjoint(file.suffixes):
+        yield from _rows(data)
+    elif file == STANDARD:
         yield from _parse(sys.stdin.buffer, Path("standard-input"))
     else:
         with file.open("rb") as stream:
             yield from _parse(stream, file)
+
+
+def _rows(data: DataFile) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows of a table."""
+    for chunk in data.chunks(n_rows=AT_ONCE):
+        if chunk.texts is None:
+            raise data.fault("expected texts, found rows of features.")
+        ids = chunk.ids or [""] * len(chunk)
+        yield [
+            {"text": text} | ({"id": id} if id else {})
+            for id, text in zip(ids, chunk.texts, strict=True)
+        ]
 
 
 def _parse(stream: IO[bytes], path: Path) -> Iterator[list[dict[str, Any]]]:
@@ -82,4 +104,4 @@ def _item(line: bytes, path: Path, number: int) -> dict[str, Any]:
     kept = {name: record[name] for name in ("text", "features") if name in record}
     if len(kept) != 1:
         raise DataError(path, "expected an object with text or features.", number)
-    return kept
+    return kept | ({"id": str(record["id"])} if "id" in record else {})

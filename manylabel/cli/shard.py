@@ -23,8 +23,8 @@ def shard(
         str | None,
         typer.Option(
             metavar="FORMAT",
-            help="xc for features, jsonl or parquet for texts; xc or jsonl if not "
-            "given.",
+            help="xc for features, jsonl for texts, parquet for either; xc or jsonl "
+            "if not given.",
             show_default=False,
         ),
     ] = None,
@@ -34,20 +34,25 @@ def shard(
 ) -> None:
     """Write a data file as a folder of shards, with their checksums in shards.json.
 
-    A shard is in memory at a time. fit takes such a folder in place of a file, and in
-    Python a tree of a forest may be grown from some shards only.
+    A shard is in memory at a time. fit, predict and evaluate take such a folder in
+    place of a file, and in Python a tree of a forest may be grown from some shards
+    only.
 
     Example: manylabel shard train.txt.gz --out shards/ --rows 100000
     """
+    from manylabel._validation import choice
     from manylabel.distributed import write_shards
+    from manylabel.distributed.shards import SUFFIXES
 
+    if to is not None:
+        choice(to, "--to", SUFFIXES)
     data = DataFile(file, reading)
     chunks = data.chunks(n_rows=rows)
     first = next(chunks)
     data.check_rows(first)
     format = to or ("jsonl" if first.X is None else "xc")
-    if (first.X if format == "xc" else first.texts) is None:
-        needed = "features" if format == "xc" else "texts"
+    needed = {"xc": "features", "jsonl": "texts"}.get(format)
+    if needed and (first.X if format == "xc" else first.texts) is None:
         raise data.fault(f"expected {needed}, which {format} needs, found none.")
     watched = track(chain([first], chunks), "Writing shards")
     manifest = write_shards(watched, out, format=format)

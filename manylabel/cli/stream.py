@@ -79,7 +79,7 @@ Plot = Annotated[
 ]
 
 
-@options.reads()
+@options.reads(*options.OF_TEXTS)
 def stream(
     file: options.File,
     learner: Learner = "csdpp",

@@ -100,11 +100,13 @@ def _score_dense() -> None:
     import numpy as np
 
     from manylabel.baselines import OneVsRest
+    from manylabel.online import OnlineLabelTree
 
     rows = np.eye(4, dtype=np.float32) + 1
-    model = OneVsRest().fit(rows, np.eye(4, dtype=int))
-    for dense in (rows, rows - 1):
-        model.predict(dense)
+    for kind in (OneVsRest, OnlineLabelTree):
+        model = kind().fit(rows, np.eye(4, dtype=int))
+        for dense in (rows, rows - 1):
+            model.predict(dense)
 
 
 def _tag() -> None:

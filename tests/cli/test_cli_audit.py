@@ -53,6 +53,8 @@ def test_rows_and_labels_are_shown_worst_first(cli, items):
     assert "Labels of which most is amiss" in done.out
     assert "expected to correct" in done.out
     assert "How much is missing is a guess" in done.out
+    assert "an estimate by the propensity p of the label" in " ".join(done.out.split())
+    assert "--propensity gives another p" in " ".join(done.out.split())
 
 
 def test_other_programs_get_json(cli, corpus, items):
@@ -151,8 +153,11 @@ def test_the_same_seed_draws_the_same_rows(cli, items):
             "--sample and --learn must be two runs",
         ),
         (["--model", "m"], "--model must come with --learn"),
-        (["--output", "look.txt"], "path must end with one of .jsonl, .csv, .html"),
-        (["--sample", "5", "--output", "s.csv"], "--output must end with .jsonl here"),
+        (["--output", "look.txt"], "--output must end with one of .jsonl, .csv, .html"),
+        (
+            ["--sample", "5", "--output", "s.txt"],
+            "--output must end with .csv or .jsonl here",
+        ),
         (["--learn", "a", "--output", "p.csv"], "--output must end with .json here"),
         (["--propensity", "1.5"], "--propensity must be none, A,B with A >= 0"),
         (["--propensity", "gone.json"], "gone.json: no such file"),

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from manylabel import load_packages
+from manylabel.cli import hidden_labels
 from manylabel.data.samples import PACKAGES
 
 
@@ -31,6 +32,15 @@ def test_demo_says_what_it_shows(cli):
     for part in ("1  Texts and tags", "2  A correction", "3  Labels that nobody wrote"):
         assert part in out
     assert "the truth, prefers one-vs-rest, corrected." in out
+
+
+@pytest.mark.slow
+def test_judging_beside_is_judging_here(monkeypatch):
+    with hidden_labels.judging(0) as wait:
+        beside = wait()
+    monkeypatch.setattr("sys.executable", "false")  # a process that fails at once
+    with hidden_labels.judging(0) as wait:
+        assert wait() == beside
 
 
 def test_every_text_of_the_sample_may_be_copied():

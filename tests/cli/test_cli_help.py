@@ -8,6 +8,7 @@ import typer
 from manylabel.cli.main import app
 
 VERBS = typer.main.get_command(app).commands
+HERE = ("--models", ".")
 PATHS = [
     [],
     *([name] for name in VERBS),
@@ -64,6 +65,27 @@ def test_a_refusal_names_what_was_typed(cli, tmp_path, arguments, sentence):
     assert sentence in done.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("describe", "train.txt", "--plot", "x.gif"), "--plot must end with one of"),
+        (("audit", "train.txt", "--output", "x.pdf"), "--output must end with one of"),
+        (("shard", "train.txt", "--out", "s", "--to", "x"), "--to must be one of"),
+        (("token", "add", "a", "--scope", "x", *HERE), "--scope must be one of read"),
+        (("token", "remove", "ann", *HERE), "NAME must be that of a token"),
+        (("log", "import", "x://y"), "LOG must be"),
+        (("fit", "none.txt", "--model", "m", "--on", "x://y"), "--on must be dask://"),
+    ],
+)
+def test_a_refusal_of_any_verb_names_what_was_typed(
+    cli, files, monkeypatch, arguments, sentence
+):
+    monkeypatch.chdir(files)
+    done = cli(*arguments)
+    assert (done.status, done.out) == (2, "")
+    assert sentence in done.err
+
+
 def test_missing_columns_are_asked_for_by_options(cli, tmp_path):
     path = tmp_path / "text_columns.csv"
     for content, option in (
@@ -90,3 +112,10 @@ def test_tables_that_nobody_sees_have_no_padding(cli, files):
     out = cli("describe", files / "train.txt").out
     assert out == "\n".join(line.rstrip() for line in out.splitlines()) + "\n"
     assert "value" not in out
+
+
+@pytest.mark.parametrize("group", ["log", "token"])
+def test_a_group_without_a_verb_shows_its_help(cli, group):
+    done = cli(group)
+    assert (done.status, done.err) == (2, "")
+    assert done.out == cli(group, "--help").out

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from manylabel import __version__
-from manylabel.cli import console
+from manylabel.cli import console, main
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.main import run
 
@@ -44,9 +44,7 @@ def test_help_has_an_example(cli, verb):
 def test_options_stand_where_they_make_sense(cli, verb, options):
     words = cli(verb, "--help").out.split()
     assert {*options, "--config"} <= set(words)
-    assert ("--labels-column" in words) == (
-        verb in ("fit", "evaluate", "audit", "stream")
-    )
+    assert ("--labels-column" in words) == (verb in ("fit", "evaluate", "audit"))
 
 
 def test_no_argument_is_a_call_for_help(cli):
@@ -151,13 +149,13 @@ def test_a_closed_pipe_is_no_news(started, model, files, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
-def test_ctrl_c_ends_quietly_even_while_kernels_compile(started, tmp_path):
+def test_ctrl_c_is_heard_even_while_kernels_compile(started, tmp_path):
     running = started("warmup", NUMBA_CACHE_DIR=str(tmp_path))
     while running.poll() is None and not any(tmp_path.rglob("*.nbi")):
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate()
-    told = f"note: {console.COMPILING}.\n".encode()
+    told = f"note: {console.COMPILING}.\n{main.STOPPED}\n".encode()
     assert (running.returncode, out, err) == (130, b"", told)
 
 

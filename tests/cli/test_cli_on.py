@@ -1,11 +1,12 @@
 """``manylabel shard``, and ``fit --on`` and ``predict --on`` a cluster."""
 
 import json
+import shutil
 
 import pytest
 
 import manylabel as ml
-from manylabel.distributed import read_shards
+from manylabel.distributed import engines, read_shards
 
 
 @pytest.fixture
@@ -13,6 +14,16 @@ def file(tmp_path):
     corpus = ml.make_corpus(n_rows=120, n_features=20, n_labels=9, random_state=0)
     ml.write(ml.Dataset(corpus.X, corpus.Y), tmp_path / "rows.txt")
     return tmp_path / "rows.txt"
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Return an address; this process stands for the cluster there."""
+    connect = engines.connect
+    here = lambda _, n_jobs=None: connect(None, n_jobs)  # noqa: E731
+    monkeypatch.setattr(engines, "connect", here)
+    monkeypatch.setattr("manylabel.distributed.paths.connect", here)
+    return "dask://here:1"
 
 
 def test_shards_hold_the_rows_of_the_file(cli, file, tmp_path):
@@ -45,6 +56,71 @@ def test_a_sharded_folder_is_fitted_as_its_file(cli, file, tmp_path):
     assert (one.learner_.coef_ != other.learner_.coef_).nnz == 0
 
 
+FORMATS = pytest.mark.parametrize("format", ["xc", "jsonl", "parquet", "features"])
+
+
+@pytest.fixture
+def sharded(cli, file, format, tmp_path):
+    """Return a model, a file of its rows, and these rows in shards of a format."""
+    if format in ("parquet", "features"):
+        pytest.importorskip("pyarrow")
+    to, shards = format.replace("features", "parquet"), tmp_path / "shards"
+    if format in ("jsonl", "parquet"):
+        data = ml.read(file)
+        words = [" ".join(f"w{column}" for column in row.indices) for row in data.X]
+        rows = zip(words, data.labels.decode(data.Y), strict=True)
+        records = [json.dumps({"text": text, "labels": tags}) for text, tags in rows]
+        file = tmp_path / "rows.jsonl"
+        file.write_text("\n".join(records))
+    assert cli("shard", file, "--out", shards, "--rows", 50, "--to", to).status == 0
+    assert cli("fit", file, "--model", tmp_path / "m", "--quality", "fast").status == 0
+    return tmp_path / "m", file, shards
+
+
+@FORMATS
+def test_shards_are_predicted_and_judged_as_their_file(cli, sharded):
+    model, file, shards = sharded
+    answers = [cli("predict", model, rows) for rows in (file, shards)]
+    assert answers[0].out == answers[1].out != ""
+    outcomes = [cli("evaluate", model, rows, "--json") for rows in (file, shards)]
+    assert outcomes[1].status == 0, outcomes[1].err
+    reports = [json.loads(outcome.out) for outcome in outcomes]
+    for report in reports:
+        del report["data"]
+    assert reports[0] == reports[1]
+
+
+@FORMATS
+def test_shards_go_to_a_cluster_as_files_do(cli, sharded, stand_in, tmp_path):
+    read_table = pytest.importorskip("pyarrow.parquet").read_table
+    model, _, shards = sharded
+    for out, on in (("here.parquet", []), ("there", ["--on", stand_in])):
+        outcome = cli("predict", model, shards, "-o", tmp_path / out, *on)
+        assert outcome.status == 0, outcome.err
+    one, other = (read_table(tmp_path / out) for out in ("here.parquet", "there"))
+    assert one.equals(other)
+    assert one.num_rows == 120
+
+
+@FORMATS
+def test_a_damaged_shard_is_neither_predicted_nor_judged(
+    cli, sharded, stand_in, tmp_path
+):
+    model, _, shards = sharded
+    (second,) = shards.glob("00001.*")
+    content = bytearray(second.read_bytes())
+    content[5] ^= 1
+    second.write_bytes(content)
+    for asked in (
+        ("predict", model, shards),
+        ("predict", model, shards, "-o", tmp_path / "out", "--on", stand_in),
+        ("evaluate", model, shards),
+    ):
+        outcome = cli(*asked)
+        assert outcome.status == 2
+        assert f"{second.name}: the checksum is wrong" in outcome.err
+
+
 def test_a_learner_without_parts_is_refused_at_once(cli, file, tmp_path):
     where = ("--model", tmp_path / "model", "--on", "dask://nowhere:1")
     outcome = cli("fit", file, *where, "--learner", "popularity")
@@ -52,15 +128,58 @@ def test_a_learner_without_parts_is_refused_at_once(cli, file, tmp_path):
     assert outcome.err.startswith("error: --on: estimator must be a FastXML")
 
 
+def test_settings_are_not_searched_on_a_cluster(cli, file, tmp_path):
+    where = ("--model", tmp_path / "model", "--on", "ray")
+    outcome = cli("fit", file, *where, "--learner", "one-vs-rest", "--tune", "P@1")
+    assert outcome.status == 2
+    assert outcome.err.startswith("error: --tune must come without --on: search on thi")
+    assert outcome.err.count("\n") == 1
+
+
 def test_an_unknown_engine_is_refused(cli, file, tmp_path):
     outcome = cli("fit", file, "--model", tmp_path / "model", "--on", "flink://here")
     assert outcome.status == 2
-    assert "client must be dask://host:port" in outcome.err
+    assert "--on must be dask://host:port" in outcome.err
+
+
+def test_parts_stay_until_the_model_is_saved(
+    cli, file, stand_in, tmp_path, monkeypatch
+):
+    model, save = tmp_path / "model", ml.Tagger.save
+
+    def fill_the_disk(tagger, folder):
+        if folder == model:
+            raise OSError("No space left on device")
+        save(tagger, folder)
+
+    asked = ("fit", file, "--model", model, "--on", stand_in)
+    with monkeypatch.context() as patch:
+        patch.setattr(ml.Tagger, "save", fill_the_disk)
+        assert cli(*asked).status == 2
+    parts = tmp_path / "model.parts/parts"
+    learnt = {place: place.stat().st_mtime_ns for place in parts.glob("*/*")}
+    assert learnt
+    assert cli(*asked, "--work", parts.parent).status == 0
+    assert learnt == {place: place.stat().st_mtime_ns for place in parts.glob("*/*")}
+    assert cli(*asked).status == 0
+    assert not parts.parent.exists()
+
+
+@pytest.fixture(params=["dask", "ray", "spark-local"])
+def address(request):
+    """Return what names a cluster of each engine, or skip without it."""
+    if request.param == "dask":
+        scheduler = request.getfixturevalue("dask_client").scheduler
+        return scheduler.address.replace("tcp://", "dask://")
+    pytest.importorskip({"ray": "ray", "spark-local": "pyspark"}[request.param])
+    if request.param == "spark-local" and shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not installed")
+    return request.param
 
 
 @pytest.mark.slow
-def test_a_cluster_fits_the_model_of_this_machine(cli, dask_client, file, tmp_path):
-    address = dask_client.scheduler.address.replace("tcp://", "dask://")
+@pytest.mark.filterwarnings("ignore")  # the engines' own
+def test_a_cluster_fits_the_model_of_this_machine(cli, address, file, tmp_path):
     for name, on in (("one", []), ("other", ["--on", address])):
         outcome = cli("fit", file, "--model", tmp_path / name, *on)
         assert outcome.status == 0, outcome.err
@@ -86,11 +205,9 @@ def tables(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_cluster_predicts_what_this_machine_predicts(
-    cli, dask_client, tables, tmp_path
-):
+@pytest.mark.filterwarnings("ignore")  # the engines' own
+def test_a_cluster_predicts_what_this_machine_predicts(cli, address, tables, tmp_path):
     read_table = pytest.importorskip("pyarrow.parquet").read_table
-    address = dask_client.scheduler.address.replace("tcp://", "dask://")
     here, there = tmp_path / "here.parquet", tmp_path / "there"
     for out, on in ((here, []), (there, ["--on", address])):
         columns = ("--text-column", "name,more", "-k", 2)

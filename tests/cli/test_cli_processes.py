@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import manylabel as ml
+from manylabel.cli import main
 from manylabel.persistence import folder
 
 
@@ -37,6 +38,7 @@ def test_ctrl_c_in_the_middle_of_fit_leaves_nothing(started, files, tmp_path):
     out, _ = running.communicate()
     os.close(screen)
     assert (running.returncode, out) == (130, b"")
+    assert main.STOPPED.encode() in shown
     assert b"Traceback" not in shown
     assert not list(tmp_path.iterdir())
 

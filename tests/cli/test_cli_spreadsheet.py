@@ -1,5 +1,7 @@
 """A spreadsheet's own columns, from fit to predictions that go back to it."""
 
+import json
+
 import pytest
 
 from manylabel import Tagger
@@ -59,12 +61,93 @@ def test_predictions_go_back_to_a_spreadsheet_and_to_fit(cli, book, model, tmp_p
     out = tmp_path / "out.csv"
     done = cli("predict", model, book, "-k", "2", "-o", out)
     assert done.status == 0, done.err
-    header, *lines = out.read_text().splitlines()
-    assert header == "row,id,text,labels,scores"
-    assert lines[0] == '0,,"Roter Wein'  # a cell of two lines
-    labels, scores = lines[1].split(",")[-2:]
+    header, *lines = out.read_text(encoding="utf-8-sig").splitlines()
+    assert header == "row;id;text;labels;scores"  # separated as the file is
+    assert lines[0] == '0;;"Roter Wein'  # a cell of two lines
+    labels, scores = lines[1].split(";")[-2:]
     assert len(labels.split("|")) == len(scores.split("|")) == 2
     assert cli("fit", out, "--model", tmp_path / "again").status == 0
+
+
+def test_identifiers_go_along_by_the_column_that_fit_was_told(cli, book, tmp_path):
+    table, model = tmp_path / "book.csv", tmp_path / "model"
+    rows = (f"S {n};{';'.join(row)}" for n, row in enumerate(ROWS * 4))
+    table.write_text("\n".join(["Signatur;Titel;Inhalt;Schlagworte", *rows, ";;;"]))
+    columns = "--text-column", "Titel", "--labels-column", "Schlagworte"
+    arguments = "--model", model, *columns, "--id-column", "Signatur"
+    assert cli("fit", table, *arguments).status == 0
+    done = cli("predict", model, table, "--format", "csv")
+    assert [line.split(";")[1] for line in done.out.splitlines()[1:3]] == ["S 0", "S 1"]
+    done = cli("predict", model, table, "--format", "jsonl")
+    assert json.loads(done.out.splitlines()[-1])["id"] == "S 19"
+    done = cli("predict", model, book, "--format", "jsonl")  # which has no Signatur
+    assert (done.status, "id" in json.loads(done.out.splitlines()[0])) == (0, False)
+
+
+def test_what_a_file_lacks_of_the_columns_of_a_model_is_said(cli, model, tmp_path):
+    (tmp_path / "new.csv").write_text("Titel;Inhalt\nWein;rot\n")
+    done = cli("evaluate", model, tmp_path / "new.csv")
+    assert (done.status, "one field 'Schlagworte'" in done.err) == (2, True), done.err
+    (tmp_path / "new.csv").write_text("Titel;Schlagworte\nWein;rot\n")
+    done = cli("predict", model, tmp_path / "new.csv")
+    assert (done.status, "one field 'Inhalt'" in done.err) == (2, True), done.err
+
+
+def test_a_model_keeps_what_separates_labels(cli, tmp_path):
+    table, model = tmp_path / "a.csv", tmp_path / "model"
+    table.write_text("text,tags\n" + 'red wine,"Smith, A; Doe, J"\nbread,"Ek, B"\n' * 3)
+    assert cli("fit", table, "--model", model, "--label-separator", ";").status == 0
+    done = cli("evaluate", model, table, "--no-intervals")
+    assert (done.status, done.err) == (0, "")
+
+
+def test_a_table_of_new_titles_becomes_lines_for_a_service(cli, tmp_path):
+    table, out = tmp_path / "new.csv", tmp_path / "new.jsonl"
+    table.write_text("Signatur;Titel\nS 1;Roter Wein\n")
+    columns = "--id-column", "Signatur", "--text-column", "Titel"
+    assert cli("convert", table, out, "--no-labels", *columns).status == 0
+    found = json.loads(out.read_text())
+    assert (found["id"], found["text"]) == ("S 1", "Roter Wein")
+
+
+def test_json_has_letters_as_they_are(cli, book, model, tmp_path):
+    columns = "--text-column", "Titel", "--labels-column", "Schlagworte"
+    files = [tmp_path / f"{name}.jsonl" for name in ("convert", "predict", "sample")]
+    written = [
+        cli("convert", book, files[0], *columns),
+        cli("predict", model, book, "-o", files[1]),
+        cli("audit", book, *columns, "--sample", "9", "-o", files[2]),
+    ]
+    assert [done.status for done in written] == [0, 0, 0], written
+    for file in files:
+        assert "Getränk" in file.read_text(encoding="utf-8")
+    done = cli("audit", book, *columns, "--json")
+    assert "Getränk" in done.out
+
+
+def test_an_audit_goes_to_a_spreadsheet_as_predictions_do(cli, book, tmp_path):
+    columns = "--text-column", "Titel", "--labels-column", "Schlagworte"
+    out = tmp_path / "look.csv"
+    assert cli("audit", book, *columns, "-o", out).status == 0
+    assert out.read_bytes().startswith("\ufeffrow;id;kind;label;".encode())
+    done = cli("audit", book, *columns, "--sample", "9", "-o", out)
+    assert "'complete' (with | between them, - for none)" in done.out.replace("\n", " ")
+    lines = out.read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0].startswith("row;id;text;labels;suggestions;weight;complete;wrong")
+    filled = [line.split(";") for line in lines[1:]]
+    labels = lines[0].split(";").index("labels")
+    for cells in filled:
+        cells[-2] = cells[labels] or "-"
+    text = "\r\n".join(map(";".join, [lines[0].split(";"), *filled]))
+    out.write_bytes(text.encode("cp1252"))
+    done = cli("audit", book, *columns, "--learn", out, "--json")
+    assert (done.status, json.loads(done.out)["rows"]) == (0, 9), done.err
+
+
+def test_a_workbook_is_not_written(cli, book, model, tmp_path):
+    done = cli("predict", model, book, "-o", tmp_path / "out.xlsx")
+    assert (done.status, "must end with .csv for a spread" in done.err) == (2, True)
+    assert not (tmp_path / "out.xlsx").exists()
 
 
 def test_a_piped_table_is_read_by_the_column_asked_for(

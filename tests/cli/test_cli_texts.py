@@ -330,7 +330,7 @@ def test_features_in_place_of_texts_are_refused(cli, folder, files, standard_inp
 def test_texts_are_refused_by_a_model_of_features(process, model, table):
     done = process("predict", model, table)
     assert (done.status, done.out) == (2, "")
-    assert "expected rows of features, found texts." in done.err
+    assert "found texts; in Python, TextVectorizer makes them." in done.err
     done = process("predict", model, input=b"a bottle of wine\n")
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith(
@@ -390,3 +390,33 @@ def test_labels_of_a_vocabulary_are_suggested_and_named(cli, tmp_path):
     refused = cli("fit", train, *made, "--vocabulary", vocabulary)
     assert refused.status == 2
     assert "expected labels of the data, found none of 2" in refused.err
+
+
+def test_a_label_brings_its_broader_terms(cli, tmp_path):
+    pytest.importorskip("rdflib")
+    vocabulary, train = tmp_path / "animals.ttl", tmp_path / "train.csv"
+    vocabulary.write_text(
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n@prefix x: <x:> .\n"
+        'x:animal skos:prefLabel "animal" .\n'
+        'x:cat skos:prefLabel "cat" ; skos:broader x:animal .\n'
+    )
+    train.write_text("text,tags\n" + "a cat,cat\na bird,animal\na stone,thing\n" * 5)
+    model = tmp_path / "model"
+    made = ("--model", model, "--learner", "one-vs-rest", "--broader")
+    done = cli("fit", train, *made, "--vocabulary", vocabulary)
+    assert done.status == 0, done.err
+    text = tmp_path / "text.txt"
+    text.write_text("my cat")
+    done = cli("predict", model, text, "--sets", "--format", "jsonl")
+    assert json.loads(done.out)["labels"] == ["cat", "animal"]
+    refused = cli("fit", train, *made)
+    assert (refused.status, refused.out) == (2, "")
+    assert "--broader must come with --vocabulary" in refused.err
+
+
+def test_rows_of_features_have_no_language(cli, files):
+    made = ("--model", files / "model", "--learner", "one-vs-rest")
+    for option in (("--language", "de"), ("--analyzer", "char")):
+        refused = cli("fit", files / "train.txt", *made, *option)
+        assert (refused.status, refused.out) == (2, "")
+        assert f"{option[0]} needs texts, found rows of features" in refused.err

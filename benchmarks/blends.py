@@ -5,7 +5,7 @@ rows that peers get: given features, or TF-IDF of words. The learner is ``Blend(
 The figures of other programs were measured on rows of unit length of the same splits:
 on bibtex, delicious, debtags, depends and reuters90 those of omikuji, napkinXC, PECOS
 XR-Linear, LibMultiLabel and the authors' FastXML, PfastreXML and Parabel; on other sets
-those of the first three.
+those of the first three. ``--also SLEEC WSABIE`` adds learners to the usual ones.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import scipy.sparse as sp
 import manylabel as ml
 from benchmarks.catalogue import Catalogue
 from benchmarks.peers.rows import convert
+from manylabel.blend._members import usual_members
 
 FOLDER = Path(__file__).parents[1] / "../shared/data"
 CACHE = Path("~/.cache/manylabel/data")
@@ -87,10 +88,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=FOLDER)
     parser.add_argument("--cache", type=Path, default=CACHE)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--also", nargs="*", default=[])
     given = parser.parse_args()
     for name in given.sets:
         train, test = read(name, given)
-        model = ml.Blend(n_jobs=given.jobs)
+        usual = usual_members(*train.X.shape, train.n_labels)
+        members = [*usual, *(getattr(ml, each)() for each in given.also)]
+        model = ml.Blend(members, n_jobs=given.jobs)
         start, cpu = time.perf_counter(), time.process_time()
         model.fit(train.X, train.Y)
         print(

@@ -1,7 +1,6 @@
 """All that is drawn: panels in a grid, and lines and points in them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import cycle
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -162,6 +161,8 @@ def draw_families(
 ) -> None:
     """Draw a point for each name, over a logarithmic axis: a family has its colour.
 
+    A family with more names than there are marks has hollow ones, too.
+
     Parameters
     ----------
     axes : matplotlib axes
@@ -174,9 +175,12 @@ def draw_families(
     colours = list(dict.fromkeys(families.values()))
     for number, family in enumerate(colours):
         members = [name for name in families if families[name] == family]
-        for name, marker in zip(members, cycle(KINDS), strict=False):
+        for at, name in enumerate(members):
             if name in points:
-                look = {"marker": marker, "color": _colour(number), "linestyle": ""}
+                colour = _colour(number)
+                look = {"marker": KINDS[at % len(KINDS)], "color": colour}
+                face = colour if at < len(KINDS) else "white"
+                look |= {"linestyle": "", "markerfacecolor": face}
                 axes.plot(*points[name], label=name, markersize=8, **look)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:,.10g}")

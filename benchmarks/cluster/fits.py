@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from distributed import Client, LocalCluster
 from distributed.comm.tcp import TCP
 
 import manylabel as ml
+from benchmarks.cluster.calls import cost_of_kill, noted_part, read_calls
 from benchmarks.cluster.data import LEARNERS
 from benchmarks.cluster.notes import Notes
 from manylabel import parallel, persistence
@@ -101,21 +103,31 @@ def fit_once(
     kill: bool = False,
 ) -> dict[str, Any]:
     """Fit by parts; return seconds by stage, bytes sent, and whether bits are equal."""
-    killer = threading.Thread(target=kill_one, args=(client, out))
+    processes = list(client.run(os.getpid).values())
+    killed: list[float] = []
+    killer = threading.Thread(target=kill_one, args=(processes[0], out, killed))
     stages: dict[str, float] = {}
     start, cpu = time.perf_counter(), cpu_seconds(client)
 
     def note(stage: str, _: float) -> None:
         stages[stage.partition(",")[0]] = round(time.perf_counter() - start, 2)
 
-    with sent_bytes() as sent, parallel.watched(note):
+    function = noted_part if kill else ml.distributed.fit_part
+    with (
+        sent_bytes() as sent,
+        parallel.watched(note),
+        patch("manylabel.distributed.fitting.fit_part", function),
+    ):
         if kill:
             killer.start()
         model = ml.distributed.fit(learner, data, out=out, client=client)
         seconds = time.perf_counter() - start
     cpu = cpu_seconds(client) - cpu  # of a worker that was killed, nobody knows it
+    cost = {}
     if kill:
         killer.join()
+        calls = read_calls(out)
+        cost["of_kill"] = cost_of_kill(calls, processes, processes[0], killed[0])
     one, other = model.get_state(), expected.get_state()
     return {
         "seconds": round(seconds, 2),
@@ -124,15 +136,16 @@ def fit_once(
         "parts": len(list((out / "parts").iterdir())),
         "kilobytes_sent": round(sum(sent) / 1e3, 1),
         "equal_bits": all(np.array_equal(one[key], other[key]) for key in other),
+        **cost,
     }
 
 
-def kill_one(client: Client, out: Path) -> None:
-    """Kill a worker when some parts are there."""
-    pids = list(client.run(os.getpid).values())
+def kill_one(process: int, out: Path, killed: list[float]) -> None:
+    """Kill a worker when some parts are there, and tell when."""
     while len(list(out.glob("parts/*/manifest.json"))) < 4:
         time.sleep(0.01)
-    os.kill(pids[0], signal.SIGKILL)
+    os.kill(process, signal.SIGKILL)
+    killed.append(time.time())
 
 
 def cpu_seconds(client: Client) -> float:

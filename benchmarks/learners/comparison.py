@@ -54,7 +54,7 @@ class Comparison:
             for data in self.programme.sets
             if data in sets and not self.catalogue[data].missing
             for learner in self.programme.learners
-            if learner.name in learners
+            if learner.name in learners and learner.is_run_on(data)
         ]
 
     def _run(self, data: str, learner: Learner) -> Run:

@@ -26,7 +26,12 @@ TOP: dict[str, Any] = {
     "left_out": {},
 }
 KIND: dict[str, Any] = {"name": ..., "sets": ...}
-VARIANT: dict[str, Any] = {"name": ..., "class": ..., "parameters": ...}
+VARIANT: dict[str, Any] = {
+    "name": ...,
+    "class": ...,
+    "parameters": ...,
+    "sets": None,
+}
 
 
 @dataclass(frozen=True)
@@ -43,18 +48,25 @@ class Learner:
         Its parameters, where they are not the defaults.
     wide : mapping
         More of them, where there are many features.
+    sets : tuple of str or None, default=None
+        The sets that it is run on; None for all.
     """
 
     name: str
     kind: str
     parameters: Mapping[str, Any]
     wide: Mapping[str, Any]
+    sets: tuple[str, ...] | None = None
 
     @property
     def family(self) -> str:
         """The engine that it belongs to."""
         module: str = getattr(ml, self.kind).__module__
         return module.split(".")[1]
+
+    def is_run_on(self, data: str) -> bool:
+        """Tell whether it is run on a set."""
+        return self.sets is None or data in self.sets
 
 
 @dataclass(frozen=True)
@@ -156,18 +168,21 @@ def read_programme(path: Path = HOME / "learners.toml") -> Programme:
         scaled=tuple(given["scaled"]),
         learners=(
             *(Learner(name, name, {}, wide.get(name, {})) for name in plain),
-            *(
-                Learner(
-                    v["name"], v["class"], v["parameters"], wide.get(v["class"], {})
-                )
-                for v in variants
-            ),
+            *(_variant(each, wide) for each in variants),
         ),
         wide_features=given["wide_features"],
         smaller={name: tuple(sets) for name, sets in given["smaller"].items()},
         minutes=given["minutes"],
         gigabytes=given["gigabytes"],
         left_out=given["left_out"],
+    )
+
+
+def _variant(given: Record, wide: Mapping[str, Any]) -> Learner:
+    kind, sets = given["class"], given["sets"]
+    return Learner(
+        *(given["name"], kind, given["parameters"], wide.get(kind, {})),
+        sets=None if sets is None else tuple(sets),
     )
 
 

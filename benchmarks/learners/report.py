@@ -23,9 +23,12 @@ from benchmarks.source import Source
 STEM = "which-learner"
 TITLE = "Which learner for which data"
 INTRODUCTION = """\
-Every learner of the library on every data set at hand, as it comes. This page is
+Every learner of the library on data sets of four kinds, as it comes. This page is
 written by the command below from one line of JSON for each run; what is finished is not
-run again."""
+run again. Larger sets are on pages of their own, with the learners that have the time
+for them: tate, npm-deps and yso-finna-en among [label trees](../results/label-trees.md)
+and [blends](../results/blends.md), cve with [names of
+labels](../how-to/vocabularies.md)."""
 HOW = """\
 ## How it is measured
 
@@ -33,7 +36,7 @@ HOW = """\
   {gigabytes:g} GB from reading its rows to its last prediction; one that needs more, or
   fails, has a row that says so, and is not tried on a set that is larger, as depends
   is beside debtags. Kernels are compiled before anything is timed.
-- Learners have their defaults; *{variants}* are variants. With more than
+- Learners have their defaults; *{variants}* are variants.{few} With more than
   {wide_features:,} features, online learners descend by gradients in place of ridge
   regression, whose state is quadratic in them. {left_out}
 - P@k and PSP@k are in percent, of the test rows; PSP@k is over the best attainable,
@@ -106,7 +109,7 @@ def write_choices(groups: Mapping[str, Sequence[Record]], programme: Programme) 
     figures on one of the other sets of a kind.
     """
     rows, sentences = [], []
-    whole = complete(groups, [each.name for each in programme.learners])
+    whole = complete(groups, programme.learners)
     for kind, sets in programme.kinds.items():
         at_hand = [data for data in sets if data in whole]
         told = []
@@ -129,9 +132,9 @@ def write_choices(groups: Mapping[str, Sequence[Record]], programme: Programme) 
         return ""
     head = ["data", "judged by", "best", "%", "train s", "quickest near it", "%"]
     note = (
-        f"Means over the sets of a kind; *near* is at most {NEAR:g} point below the "
-        "best. Learners that did not finish on one of the sets are left out, and so "
-        "are sets on which not all learners were run yet."
+        "Means over the sets of a kind, of *train s* too; *near* is at most "
+        f"{NEAR:g} point below the best. Learners that did not finish on one of the "
+        "sets are left out, and so are sets on which not all learners were run yet."
     )
     table = page.table([*head, "train s"], rows)
     return page.join("## In short", "\n".join(sentences), note, table)
@@ -214,11 +217,17 @@ def _sets(groups: Mapping[str, Sequence[Record]], missing: Sequence[Source]) -> 
 
 def _conditions(programme: Programme) -> dict[str, Any]:
     variants = [e.name for e in programme.learners if e.name != e.kind]
+    few = [
+        f" *{e.name}* is run on {', '.join(e.sets)} only."
+        for e in programme.learners
+        if e.sets is not None
+    ]
     left_out = [f"{name} {why}." for name, why in programme.left_out.items()]
     return {
         "gigabytes": programme.gigabytes,
         "wide_features": programme.wide_features,
         "variants": "; ".join(variants),
+        "few": "".join(few),
         "left_out": " ".join(left_out),
         "scaled": ", ".join(programme.scaled),
         "min_df": WORDS["min_df"],

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.learners.programme import Learner
 from benchmarks.ledger import Record
 
 NEAR = 1.0  # points below the best that a quicker learner may be
@@ -26,7 +27,7 @@ class Choice:
     quality : float
         Its mean over the sets, in percent.
     seconds : float
-        CPU seconds of training on all of them.
+        CPU seconds of training, their mean.
     """
 
     learner: str
@@ -43,14 +44,15 @@ def by_set(lines: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def complete(
-    lines: Mapping[str, Sequence[Record]], learners: Iterable[str]
+    lines: Mapping[str, Sequence[Record]], learners: Iterable[Learner]
 ) -> list[str]:
-    """Return the sets on which all learners were run, whatever became of them."""
-    wanted = set(learners)
+    """Return the sets on which all their learners were run, whatever became of them."""
+    wanted = list(learners)
     return [
         data
         for data, group in lines.items()
-        if wanted <= {line["learner"] for line in group}
+        if {each.name for each in wanted if each.is_run_on(data)}
+        <= {line["learner"] for line in group}
     ]
 
 
@@ -66,7 +68,7 @@ def choices(
         Choice(
             learner,
             float(np.mean([values[learner][metric] for values in done])),
-            float(sum(values[learner]["fit_seconds"] for values in done)),
+            float(np.mean([values[learner]["fit_seconds"] for values in done])),
         )
         for learner in sorted(common)
     ]

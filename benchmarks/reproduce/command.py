@@ -114,7 +114,7 @@ def _run(
 
 
 def _name_unexplained(sections: list[Section]) -> None:
-    """Say where a paper's own algorithm is worse than published for no known reason."""
+    """Say where a learner is worse than published for no known reason."""
     for section in sections:
         found = [cell for cell in section.cells if cell.reason == UNEXPLAINED]
         for cell in found:

@@ -179,8 +179,7 @@ def _judge(where: Place, cell: Cell, home: str | None) -> tuple[str, str]:
     verdict = compare(cell.mean, cell.published, table, slack)
     if verdict != WORSE:
         return verdict, ""
-    known = table.why(data, entrant, metric)
-    return verdict, known or (UNEXPLAINED if entrant.role == OWN else "")
+    return verdict, table.why(data, entrant, metric) or UNEXPLAINED
 
 
 def compare(ours: float, published: float, table: Table, slack: float = 0.0) -> str:

@@ -9,11 +9,12 @@ from sklearn.svm import LinearSVC
 
 import manylabel as ml
 from benchmarks.learners.programme import read_programme as read_learners
+from benchmarks.page import PUBLISHED
 from benchmarks.peers.programme import read_programme
 from benchmarks.reproduce.claim import read_claims
 from benchmarks.reproduce.figure import read_figure
 from benchmarks.reproduce.table import read_table
-from benchmarks.reproduce.verdict import find_repeats
+from benchmarks.reproduce.verdict import UNEXPLAINED, find_repeats
 from benchmarks.toml_files import CLAIMS, HOME
 from manylabel.losses import as_cost
 from manylabel.metrics import as_metric
@@ -107,6 +108,13 @@ def test_reasons_are_of_cells_that_the_table_has(name):
         assert set(reason.get("metrics", [])) <= set(table["metrics"])
 
 
+def test_all_that_is_worse_on_the_published_page_has_a_reason():
+    text = (PUBLISHED / "papers.md").read_text(encoding="utf-8")
+    assert "| worse (1) |" in text
+    assert "| worse |" not in text
+    assert UNEXPLAINED not in text
+
+
 @of_each_table
 def test_a_spread_is_printed_after_a_published_value(name):
     table = TABLES[name]
@@ -162,6 +170,46 @@ def test_only_what_a_paper_proposes_is_its_own():
         *(("cs-dpp", row) for row in ("CS-DPP-PBT", "CS-DPP-PBC")),
         *(("cs-dpp", f"M = {share} %") for share in (10, 25, 50)),
     }
+
+
+def _rows_of(paper, kind, role):
+    """Return each row of a paper's tables that runs a class in a role."""
+    return [
+        (name, row)
+        for name in TABLES
+        if name.startswith(paper)
+        for row in read_table(*name.split("/")).entrants
+        if (row.learner, row.role) == (kind, role)
+    ]
+
+
+def test_sbt_is_a_tree_and_never_the_linear_classifier_in_its_place():
+    rows = _rows_of("budgeted-trees", "BudgetedTree", "own")
+    assert {name.split("/")[1] for name, _ in rows} == {
+        *("table-4", "table-5", "table-6", "trade", "high", "xor")
+    }
+    for name, row in rows:
+        assert row.parameters["prune"] == "pair", name
+        assert row.parameters["budget"], name
+
+
+@pytest.mark.parametrize("number", [4, 5])
+def test_sbt_has_the_settings_of_the_paper(number):
+    paper = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in ml.BudgetedTree.PAPER.items()
+    }
+    rows = _rows_of(f"budgeted-trees/table-{number}", "BudgetedTree", "own")
+    assert [row.parameters for _, row in rows] == [paper]
+    assert rows[0][1].on["rcv"]["budget"] == list(ml.BudgetedTree.PAPER_BUDGETS)
+
+
+def test_pd_sparse_has_the_loss_of_its_paper_and_ppd_sparse_that_of_its_own():
+    losses = {"PD-Sparse": "margin", "PPD-Sparse": "separable"}
+    rows = _rows_of("", "PDSparse", "comparator")
+    assert len(rows) == 2 * 3
+    for _, row in rows:
+        assert ml.PDSparse(**row.parameters).loss == losses[row.name]
 
 
 @of_each_table

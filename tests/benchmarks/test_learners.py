@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import manylabel as ml
+from benchmarks import plots
 from benchmarks.catalogue import Catalogue
 from benchmarks.learners import comparison, report
 from benchmarks.learners.comparison import Comparison
@@ -179,13 +181,13 @@ def test_a_set_in_one_part_is_drawn_apart_and_whole(home, data):
 def test_the_best_is_of_means_over_sets_that_it_finished():
     lines = by_set(
         [
-            *(line("a", "slow", 80, 9), line("b", "slow", 60, 9)),
+            *(line("a", "slow", 80, 12), line("b", "slow", 60, 6)),
             *(line("a", "quick", 79, 1), line("b", "quick", 59.5, 1)),
             *(line("a", "half", 99, 1), line("b", "half", failure="too slow")),
         ]
     )
     found = choices(lines, ["a", "b", "c"], "P@1")
-    assert found == [Choice("slow", 70, 18), Choice("quick", 69.25, 2)]
+    assert found == [Choice("slow", 70, 9), Choice("quick", 69.25, 1)]
     assert quickest(found).learner == "quick"
     assert choices(lines, ["c"], "P@1") == []
 
@@ -207,10 +209,35 @@ def test_the_page_says_which_learner_and_what_failed(programme, tmp_path):
     assert content.startswith(b"\x89PNG")
 
 
+def test_no_two_learners_look_the_same_in_the_picture():
+    families = {each.name: each.family for each in read_programme().learners}
+    points = {name: (1.0, float(at)) for at, name in enumerate(families)}
+    axes = Figure().subplots()
+    plots.draw_families(axes, points, families)
+    looks = {
+        (line.get_marker(), line.get_color(), line.get_markerfacecolor())
+        for line in axes.get_lines()
+    }
+    assert len(looks) == len(families)
+
+
 def test_nothing_is_advised_before_all_learners_were_run(programme):
     lines = [line("tiny", "Popularity"), line("tiny", "CSDPP", failure="no")]
     assert "for the first label" in report.write_choices(by_set(lines), programme)
     assert report.write_choices(by_set(lines[:1]), programme) == ""
+
+
+def test_a_variant_is_run_on_its_sets_and_not_waited_for_on_others(compare, programme):
+    plain, other = programme.learners
+    for sets, names in (
+        (("lost",), ["Popularity"]),
+        (("tiny",), ["Popularity", "CSDPP"]),
+    ):
+        made = compare(learners=(plain, replace(other, sets=sets)))
+        assert [run.learner for run in run_all(made)] == names
+        lines = by_set([line("tiny", "Popularity")])
+        advice = report.write_choices(lines, made.programme)
+        assert ("for the first label Popularity" in advice) == (sets == ("lost",))
 
 
 def test_a_page_without_runs_is_a_page(programme, tmp_path):

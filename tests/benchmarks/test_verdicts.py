@@ -148,10 +148,12 @@ def test_what_is_worse_has_the_reason_of_its_cell(edited, judged):
     assert (better.verdict, better.reason) == ("matched", "")
 
 
-def test_what_is_worse_and_not_of_the_paper_needs_no_reason(edited, judged):
-    edited("table-1", ('name = "DPP"', 'name = "DPP"\nrole = "comparator"'))
+@pytest.mark.parametrize("role", ["comparator", "ablation", "variant"])
+def test_what_is_worse_and_not_of_the_paper_needs_a_reason_too(edited, judged, role):
+    edited("table-1", ('name = "DPP"', f'name = "DPP"\nrole = "{role}"'))
     cell = judged("table-1", [0.5, 0.5])["tiny", "DPP", "hamming"]
-    assert (cell.verdict, cell.reason, cell.role) == ("worse", "", "comparator")
+    assert (cell.verdict, cell.reason) == ("worse", "Not explained.")
+    assert cell.role == role
 
 
 def test_what_stands_beside_another_row_is_our_variant(edited, home):

@@ -18,11 +18,12 @@ from threading import Thread
 from typing import Any
 from urllib.parse import unquote, urldefrag
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, Request, sync_playwright
 
 WIDTHS = {"wide": 1280, "narrow": 390}
 HEIGHT = 900
 SOUGHT = "propensity"
+BROKEN_OFF = "net::ERR_ABORTED"
 NOT_FROM_DISK = "404.html"  # a server sends it for any path, so its links are absolute
 FACTS = """() => ({
   links: [...document.querySelectorAll("a[href]")].map((a) => a.href),
@@ -60,7 +61,12 @@ class Watch:
         self.here = ""
         page.on("console", lambda it: it.type == "error" and self.tell(it.text))
         page.on("pageerror", lambda error: self.tell(str(error)))
-        page.on("requestfailed", lambda it: self.tell(f"{it.url} is not loaded"))
+        page.on("requestfailed", self.miss)
+
+    def miss(self, request: Request) -> None:
+        """Note what is not there; what the next page broke off may well be."""
+        if request.failure != BROKEN_OFF:
+            self.tell(f"{request.url} is not loaded")
 
     def tell(self, what: str) -> None:
         """Note a fault of the page that is open."""

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 import urllib.error
 import urllib.request
@@ -85,6 +86,25 @@ def test_what_a_page_runs_prints_what_it_says(page, folder, capsys):
         pytest.skip("Spark needs Java, which is not installed")
     with _serve() if page in SERVED else nullcontext(ADDRESS) as address:
         _run(page, text.replace(ADDRESS, address), names, capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", CLUSTERS)
+def test_a_page_of_a_cluster_is_a_program_too(page, folder):
+    pytest.importorskip(CLUSTERS[page])
+    if page == "how-to/cluster-spark.md" and shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not installed")
+    text, guard = _text(page), 'if __name__ == "__main__":'
+    found = BLOCK.findall(text)
+    code = "\n".join(each for language, each, _ in found if language == "python")
+    if guard in text:  # what the page says that a file needs
+        code = f"{guard}\n{textwrap.indent(code, '    ')}"
+    Path("program.py").write_text(code, encoding="utf-8")
+    program = [sys.executable, "program.py"]
+    done = subprocess.run(program, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    printed = "\n".join(said for language, _, said in found if language == "python")
+    assert _agree(done.stdout, printed)
 
 
 def _run(page, text, names, capsys):

@@ -46,15 +46,12 @@ def _text(page):
 
 
 def _ways_to_run():
-    """Yield the pages that run something; those that start processes are slow."""
+    """Yield the pages that run something here; those that start processes are slow."""
     for page in PAGES:
         kinds = re.findall(r"^```(python|sh)$", _text(page), re.M)
-        if kinds:
-            is_slow = "sh" in kinds or page in CLUSTERS or page in NEEDED
-            marks = [pytest.mark.slow] if is_slow else []
-            if page in CLUSTERS:  # the engines warn of their own insides
-                marks.append(pytest.mark.filterwarnings("ignore"))
-            yield pytest.param(page, marks=marks)
+        if kinds and page not in CLUSTERS:
+            is_slow = "sh" in kinds or page in NEEDED
+            yield pytest.param(page, marks=[pytest.mark.slow] if is_slow else [])
 
 
 @pytest.fixture
@@ -80,17 +77,13 @@ def test_what_a_page_runs_prints_what_it_says(page, folder, capsys):
         warnings.simplefilter("ignore")  # theirs
         pytest.importorskip(library)
     names, text = {}, _text(page)
-    if page in CLUSTERS:
-        pytest.importorskip(CLUSTERS[page])
-    if page == "how-to/cluster-spark.md" and shutil.which("java") is None:
-        pytest.skip("Spark needs Java, which is not installed")
     with _serve() if page in SERVED else nullcontext(ADDRESS) as address:
         _run(page, text.replace(ADDRESS, address), names, capsys)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", CLUSTERS)
-def test_a_page_of_a_cluster_is_a_program_too(page, folder):
+def test_a_page_of_a_cluster_is_a_program(page, folder):
     pytest.importorskip(CLUSTERS[page])
     if page == "how-to/cluster-spark.md" and shutil.which("java") is None:
         pytest.skip("Spark needs Java, which is not installed")

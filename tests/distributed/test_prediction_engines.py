@@ -177,7 +177,7 @@ def test_spark_predicts_what_one_process_predicts(spark, rows, model, expected):
 
 
 def test_ray_predicts_what_one_process_predicts(ray, rows, model, expected):
-    frame = ray.data.read_parquet(str(rows), columns=["id", "text"])
+    frame = ray.data.read_parquet(str(rows)).select_columns(["id", "text"])
 
     def collect():
         return by_id(predict(frame, model, k=2).take_all())
@@ -186,7 +186,7 @@ def test_ray_predicts_what_one_process_predicts(ray, rows, model, expected):
 
 
 def test_ray_reads_and_predicts_in_one_task(ray, rows, model):
-    frame = ray.data.read_parquet(str(rows), columns=["id", "text"])
+    frame = ray.data.read_parquet(str(rows)).select_columns(["id", "text"])
     steps = predict(frame, model, k=2).materialize().stats()
     assert "->MapBatches(BatchPredictor.predict)" in steps
 

@@ -13,6 +13,14 @@ IDS = ("id", "uid")
 TEXTS = ("text", "title")
 BODIES = ("content", "description", "body")
 LABELS = ("labels", "tags", "target_ind")
+TEXT_SOUGHT = (
+    "the text in a field 'text', or 'title' and one of "
+    f"{', '.join(map(repr, BODIES))}, or text_columns"
+)
+LABELS_SOUGHT = (
+    "the labels in a field 'labels', 'tags' or 'target_ind', or in columns of 0 and 1, "
+    "or of x and nothing, or labels_column or labels_columns"
+)
 NO, YES = ("", "0", "false", "no"), ("1", "true", "x", "yes")
 FLAGS = dict.fromkeys(NO, False) | dict.fromkeys(YES, True)
 
@@ -67,14 +75,13 @@ class Layout:
         names = list(fields)
         found = f"found {names!r:.200}."
         by_case = {name.lower(): name for name in reversed(names)}  # the first of each
+        labels, flags = options.get("labels_column"), options.get("labels_columns")
         texts = _chosen_texts(by_case, options.get("text_columns"))
         if not texts:
-            raise ValueError(
-                "expected the text in a field 'text', or 'title' and one of "
-                f"{', '.join(map(repr, BODIES))}, or text_columns, {found}"
-            )
+            is_told = labels is not None or flags or any(map(by_case.get, LABELS))
+            also = "" if is_told else f", and {LABELS_SOUGHT}"
+            raise ValueError(f"expected {TEXT_SOUGHT}{also}, {found}")
         identity = options.get("id_column") or usual_id(names)
-        labels, flags = options.get("labels_column"), options.get("labels_columns")
         flags = (flags,) if isinstance(flags, str) else tuple(flags or ())
         if labels and flags:
             raise ValueError("labels_column must be left out beside labels_columns.")
@@ -87,11 +94,7 @@ class Layout:
                 flags = find_flags([each for each in names if each not in taken])
                 _check_once(flags, names, by_case)
             if labels is None and not flags:
-                raise ValueError(
-                    "expected the labels in a field 'labels', 'tags' or 'target_ind', "
-                    "or in columns of 0 and 1, or of x and nothing, or labels_column "
-                    f"or labels_columns, {found}"
-                )
+                raise ValueError(f"expected {LABELS_SOUGHT}, {found}")
         separator = options.get("label_separator")
         return cls(identity, texts, labels or None, separator, flags)
 

@@ -208,3 +208,19 @@ def test_a_lost_quote_does_not_fill_the_memory(put):
         DataError, match="line 2: expected lines of at most 8,388,608 bytes"
     ):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "both"),
+    [
+        ("titel,thema", {}, True),
+        ("titel,tags", {}, False),
+        ("titel,thema", {"labels_column": "thema"}, False),
+        ("titel,thema", {"labels_column": False}, False),
+        ("titel,thema", {"labels_columns": ["thema"]}, False),
+    ],
+)
+def test_all_columns_that_are_missing_are_told_at_once(put, header, options, both):
+    with pytest.raises(DataError, match="the text in a field") as told:
+        read(put(f"{header}\na,b\n", "table.csv"), **options)
+    assert ("and the labels in a field" in str(told.value)) == both

@@ -4,9 +4,12 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+from manylabel.data import Dataset, LabelSpace, write
+from manylabel.server.store import SERVE
 from manylabel.text import Tagger
 
 NAME = "shop"
+TEXTS = "texts.jsonl"  # to retrain from
 N_TEXTS, MOST_TAGS = 1500, 3
 SEED = 0
 # What each tag is spoken of with: tags share words, as in real life.
@@ -42,12 +45,19 @@ def prepare(models: Path, tell: Callable[[str], None]) -> None:
         Is told what goes on.
     """
     models.mkdir(parents=True, exist_ok=True)
-    if any(path.name != ".serve" for path in models.iterdir()):
+    if any(path.name != SERVE for path in models.iterdir()):
         return
     tell(f"Fitting a model of made-up texts, {models / NAME}.")
     texts, tags = make_texts()
-    tagger = Tagger(quality="fast").fit(texts, tags)
-    tagger.annotate(source="made-up descriptions of goods").save(models / NAME)
+    space = LabelSpace(sorted(WORDS))
+    data = Dataset(
+        None, space.encode(tags), label_names=space.names, texts=tuple(texts)
+    )
+    source = models.resolve() / SERVE / NAME / TEXTS
+    source.parent.mkdir(parents=True, exist_ok=True)
+    write(data, source)
+    tagger = Tagger(quality="fast").fit(data)
+    tagger.annotate(source=str(source)).save(models / NAME)
 
 
 def make_texts() -> tuple[list[str], list[list[str]]]:

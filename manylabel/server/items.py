@@ -41,8 +41,8 @@ class Feedback(NamedTuple):
 def check_labels(given: FeedbackIn) -> None:
     """Refuse names of labels that contradict each other or are no names."""
     for name in (*given.accepted, *given.rejected):
-        if not isinstance(name, str) or not name:
-            raise BadItem(f"labels must be strings, not empty. Got {name!r:.40}.")
+        if not isinstance(name, str) or not name.strip():
+            raise BadItem(f"labels must be strings, not blank. Got {name!r:.40}.")
     both = sorted(set(given.accepted) & set(given.rejected))
     if both:
         what = "accepted and rejected must have no label in common"

@@ -7,6 +7,7 @@ import pytest
 
 import manylabel as ml
 from manylabel.server import errors
+from manylabel.server.example import NAME, prepare
 
 
 @pytest.mark.slow
@@ -62,3 +63,13 @@ def test_a_job_that_fails_says_why(folder, serving, wait_for):
         job = replica.retrain(who="me", data=folder / "nothing.csv")
         os.kill(replica.job(job.id).process, 9)
         wait_for(lambda: replica.job(job.id).state == "failed")
+
+
+@pytest.mark.slow
+def test_the_example_is_retrained(tmp_path, serving, wait_for):
+    prepare(tmp_path / "models", print)
+    with serving(tmp_path) as service:
+        replica = service.replica(NAME)
+        job = replica.retrain(quality="fast", who="me")
+        wait_for(lambda: replica.job(job.id).state != "running")
+        assert replica.job(job.id).state == "done", replica.job(job.id).message

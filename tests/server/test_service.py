@@ -86,7 +86,8 @@ def test_a_request_that_is_sent_again_outlives_its_prediction(replica, wait_for)
     [
         (FeedbackIn(item=TEXT), "must accept or reject a label, or be complete"),
         (FeedbackIn(["a"], ["a"], item=TEXT), "must have no label in common. Got 'a'"),
-        (FeedbackIn([""], item=TEXT), "labels must be strings, not empty"),
+        (FeedbackIn([""], item=TEXT), "labels must be strings, not blank"),
+        (FeedbackIn([], [" "], item=TEXT), "labels must be strings, not blank"),
         (FeedbackIn(["a"], item={"features": {}}), "item must have text"),
         (FeedbackIn(["a"], item={"text": 3}), "text must be a string. Got 3"),
     ],

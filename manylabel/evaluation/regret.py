@@ -140,7 +140,8 @@ def _bound(
     is_short = np.linalg.norm(rows, axis=1).max() <= 1 + ROUNDING
     if not (_is_corrected(learner) and learner.regressor == "ridge" and is_short):
         return np.inf
-    M, (T, d), penalty = len(ours.state_.picked), rows.shape, learner.l2_regularization
+    M, T, penalty = len(ours.state_.picked), len(rows), learner.l2_regularization
+    d = rows.shape[1] - (not learner.fit_intercept)  # else the last column is 0
     growth = 2 * epsilon * M * d * np.log1p(T / (penalty * d))
     return float((1 + epsilon) * differences + penalty * M / 2 * square + growth)
 

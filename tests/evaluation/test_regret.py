@@ -91,6 +91,20 @@ def test_theorem_3_holds_and_regret_falls(seed):
     assert regret(learner, 3 * short(X), Y).bound == np.inf, "rows are too long"
 
 
+def test_the_bound_is_of_the_features_that_there_are():
+    X, Y = stream(0)
+    X, codes = short(X), (2 * Y - 1) / np.sqrt(5)
+    found = regret(CSDPP(n_components=2, basis="correct", fit_intercept=False), X, Y)
+    errors = []
+    for t in range(40):
+        H = np.linalg.solve(np.eye(3) + X[:t].T @ X[:t], X[:t].T @ codes[:t])
+        errors.append(((X[t] @ H - codes[t]) ** 2).sum())
+    e, best = max(errors), np.linalg.lstsq(X, codes, rcond=None)[0]
+    growth = 2 * e * 2 * 3 * np.log(1 + 40 / 3)  # M = 2 and d = 3
+    expected = (1 + e) * found.difference.sum() + (best**2).sum() + growth
+    assert_allclose(found.bound, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("learner", "message"),
     [

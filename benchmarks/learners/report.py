@@ -184,7 +184,17 @@ def write_set(group: Sequence[Record]) -> str:
     for line in group:
         if "values" not in line:
             rows.append([line["learner"], line["failure"], *[""] * (len(HEAD) - 2)])
-    return page.table(HEAD, rows, n_words=1)
+    return page.join(page.table(HEAD, rows, n_words=1), _processors(done))
+
+
+def _processors(done: Sequence[Record]) -> str:
+    """Say whose times cannot be compared, where not all are of one processor."""
+    found: dict[str, list[str]] = {}
+    for line in done:
+        found.setdefault(line["machine"]["processor"], []).append(line["learner"])
+    most, *others = sorted(found, key=lambda name: -len(found[name]))
+    told = [f"of {', '.join(sorted(found[name]))} on {name}" for name in others]
+    return f"Times are {'; '.join(told)}; the others on {most}." if others else ""
 
 
 def _row(line: Record) -> list[str]:

@@ -209,6 +209,13 @@ def test_the_page_says_which_learner_and_what_failed(programme, tmp_path):
     assert content.startswith(b"\x89PNG")
 
 
+def test_times_of_another_processor_are_named():
+    slow = line("tiny", "CSDPP") | {"machine": {"processor": "B"}}
+    lines = [line("tiny", "Popularity"), line("tiny", "PLST"), slow]
+    assert report.write_set(lines).endswith("Times are of CSDPP on B; the others on A.")
+    assert "Times" not in report.write_set(lines[:2])
+
+
 def test_no_two_learners_look_the_same_in_the_picture():
     families = {each.name: each.family for each in read_programme().learners}
     points = {name: (1.0, float(at)) for at, name in enumerate(families)}

@@ -30,7 +30,7 @@ class Source:
     missing : tuple of str
         The names of files that were looked for in vain; empty if all rows are there.
     split : tuple of int or None
-        Rows to draw for training and for testing from a set in one part.
+        Rows to draw for training and for testing; of two classes, from both parts.
     scaling : {"rows", "columns"} or None
         ``rows`` are brought to mean 0 and variance 1, ``columns`` to at most 1.
     propensity : dict of str to float
@@ -92,8 +92,11 @@ class Source:
             X, y = load_svmlight_file(str(self.paths["train"]))
             path = str(self.paths["test"])
             test_X, test_y = load_svmlight_file(path, n_features=X.shape[1])
-            return _narrowed(X), _narrowed(test_X), y, test_y
-        X, y = load_svmlight_file(str(self.paths["all"]))
+            if self.split is None:
+                return _narrowed(X), _narrowed(test_X), y, test_y
+            X, y = _narrowed(sp.vstack([X, test_X], format="csr")), np.r_[y, test_y]
+        else:
+            X, y = load_svmlight_file(str(self.paths["all"]))
         if self.scaling == "rows":
             X = scale(X.toarray(), axis=1)
         n_train, n_test = self.split or (None, None)

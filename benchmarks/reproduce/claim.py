@@ -12,7 +12,8 @@ from manylabel.exceptions import DataError
 
 # How cells decide a claim. Differences of two rows are those of the same seeds.
 RULES = {
-    "better": "better than {rival} by over two standard errors of the difference",
+    "better": "better than {rival} by over two standard errors of the difference, or "
+    "of a single run by over the tolerance",
     "as good": "not worse than {rival} by over the tolerance or two standard errors",
     "times": "at least {bound:g} times as much for {rival}",
     "at most": "at most {bound:g}",
@@ -35,6 +36,7 @@ CLAIM: dict[str, Any] = {
     "pairs": [],
     "bound": 1.0,
     "generally": False,
+    "of_all": False,
     "why": "",
 }
 
@@ -61,6 +63,8 @@ class Claim:
         What the rule compares with.
     generally : bool
         Whether it claims most cases only, not all.
+    of_all : bool
+        Whether a row has to be ahead of all its rivals at once: a case a data set.
     why : str
         Why it does not hold, if it does not.
     """
@@ -76,6 +80,7 @@ class Claim:
     pairs: tuple[tuple[str, str], ...]
     bound: float
     generally: bool
+    of_all: bool
     why: str
 
     def cases(self) -> Iterator[tuple[Table, str, str, Entrant, Entrant | None]]:
@@ -150,6 +155,7 @@ def _claim(
         pairs=pairs,
         bound=given["bound"],
         generally=given["generally"],
+        of_all=given["of_all"],
         why=given["why"],
     )
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -89,7 +90,13 @@ def find(claim: Claim, records: Mapping[str, Record]) -> Finding:
                 decide(claim, ours, theirs, table, metric),
             )
         )
-    return Finding(claim, cases)
+    return Finding(claim, _together(cases) if claim.of_all else cases)
+
+
+def _together(cases: list[Case]) -> list[Case]:
+    """Return a case for each data set, metric and row: one against it, if there is."""
+    groups = groupby(cases, key=lambda case: (case.data, case.metric, case.row))
+    return [min(group, key=lambda case: case.holds) for _, group in groups]
 
 
 def _values(
@@ -117,9 +124,10 @@ def decide(
     sign = 1 if table.is_lower_better(metric) else -1
     gains = sign * (theirs - ours)
     error = ERRORS * _deviation(gains) / math.sqrt(len(gains))
+    tolerance = table.tolerance * abs(theirs.mean())
     if claim.rule == "better":
-        return bool(gains.mean() > error)
-    return bool(-gains.mean() <= max(error, table.tolerance * abs(theirs.mean())))
+        return bool(gains.mean() > (error if len(gains) > 1 else tolerance))
+    return bool(-gains.mean() <= max(error, tolerance))
 
 
 def _deviation(values: Sequence[float] | np.ndarray) -> float:

@@ -31,11 +31,12 @@ one line of JSON for each run; what is finished is not run again.
 
 A verdict is *matched* if our mean differs from the published value by at most the
 tolerance that a table names (a share of that value), or, where the paper prints a ±, by
-at most the standard errors of both; else it is *better* or *worse*. *Repeated* is
-judged in the table that is named. What is *not comparable*, and what is worse, has its
-reason beneath the table. The figure after ± is the standard error over repetitions. A
-claim in words *holds* if it is true of all comparisons that were run, or of most if it
-says no more.
+at most the standard errors of both; else it is *better* or *worse*, and better only by
+more than our own standard error and half a unit of the last digit in print. *Repeated*
+is judged in the table that is named. What is *not comparable*, and what is worse, has
+its reason beneath the table. The figure after ± is the standard error over repetitions.
+A claim in words *holds* if it is true of all comparisons that were run, or of most if
+it says no more.
 """
 
 

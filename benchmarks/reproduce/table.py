@@ -25,13 +25,20 @@ TABLE: dict[str, Any] = {
     "notes": "",
     "settings": {},
     "incomparable": {},
+    "units": {},
     "published": {},
     "spread": {},
     "spread_of": "mean",
     "reasons": [],
     "quick": {},
 }
-REASON: dict[str, Any] = {"why": ..., "data": None, "rows": None, "metrics": None}
+REASON: dict[str, Any] = {
+    "why": ...,
+    "data": None,
+    "rows": None,
+    "metrics": None,
+    "comparable": True,
+}
 # Whose row it is: only the first are what a paper proposes.
 ROLES = ("own", "comparator", "ablation", "variant")
 OWN, COMPARATOR, ABLATION, VARIANT = ROLES
@@ -39,6 +46,7 @@ LEARNER: dict[str, Any] = {
     "name": ...,
     "class": ...,
     "parameters": {},
+    "without": [],  # parameters that are None, for which TOML has no word
     "choices": [],
     "sweep": {},
     "on": {},
@@ -96,7 +104,7 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why cells of a table are worse than published.
+    """Why cells of a table are worse than published, or cannot be compared.
 
     Parameters
     ----------
@@ -104,12 +112,15 @@ class Reason:
         The reason.
     data, rows, metrics : tuple of str or None
         Of which cells; None for all.
+    comparable : bool
+        Whether they can be compared.
     """
 
     why: str
     data: tuple[str, ...] | None
     rows: tuple[str, ...] | None
     metrics: tuple[str, ...] | None
+    comparable: bool
 
     def covers(self, data: str, row: str, metric: str) -> bool:
         """Tell whether it is the reason of a cell."""
@@ -141,6 +152,8 @@ class Table:
         Arguments of the protocol.
     incomparable : mapping
         Why a metric cannot be compared, by metric.
+    units : mapping
+        What the last printed digit of a metric counts, by metric, where that matters.
     entrants : tuple of Entrant
         The rows.
     published : mapping
@@ -167,6 +180,7 @@ class Table:
     limits: Mapping[str, int]
     settings: Mapping[str, Any]
     incomparable: Mapping[str, str]
+    units: Mapping[str, float]
     entrants: tuple[Entrant, ...]
     published: Mapping[str, Mapping[str, list[float]]]
     spread: Mapping[str, Mapping[str, list[float]]]
@@ -226,8 +240,19 @@ class Table:
 
     def why(self, data: str, entrant: Entrant, metric: str) -> str:
         """Return why a cell is worse than published, as far as it is known."""
+        return self._reason(data, entrant, metric, comparable=True)
+
+    def obstacle(self, data: str, entrant: Entrant, metric: str) -> str:
+        """Return why a cell cannot be compared, if it cannot."""
+        known = self.incomparable.get(metric) or entrant.reason
+        return known or self._reason(data, entrant, metric, comparable=False)
+
+    def _reason(
+        self, data: str, entrant: Entrant, metric: str, *, comparable: bool
+    ) -> str:
         place = data, entrant.name, metric
-        return next((each.why for each in self.reasons if each.covers(*place)), "")
+        chosen = (each for each in self.reasons if each.comparable == comparable)
+        return next((each.why for each in chosen if each.covers(*place)), "")
 
 
 Place = tuple[Table, str, Entrant, str]
@@ -259,6 +284,7 @@ def read_table(
         limits=given["limits"],
         settings=given["settings"],
         incomparable=given["incomparable"],
+        units=given["units"],
         entrants=tuple(_entrants(path, given["learners"])),
         published=given["published"],
         spread=given["spread"],
@@ -274,6 +300,7 @@ def _reasons(path: Path, reasons: list[dict[str, Any]]) -> Iterator[Reason]:
         yield Reason(
             given["why"],
             *(None if names is None else tuple(names) for names in chosen),
+            comparable=given["comparable"],
         )
 
 
@@ -291,7 +318,7 @@ def _entrants(path: Path, learners: list[dict[str, Any]]) -> Iterator[Entrant]:
                 name,
                 learner["name"],
                 learner["class"],
-                {**learner["parameters"], **point},
+                {**learner["parameters"], **dict.fromkeys(learner["without"]), **point},
                 learner["on"],
                 tuple(learner["choices"]),
                 learner["optimises"],

@@ -168,18 +168,28 @@ def _cell(
 def _judge(where: Place, cell: Cell, home: str | None) -> tuple[str, str]:
     """Return the verdict of a cell that was run, and the reason."""
     table, data, entrant, metric = where
-    obstacle = table.incomparable.get(metric) or entrant.reason or ""
     if math.isnan(cell.published):
-        return NONE, obstacle
+        return NONE, ""
+    obstacle = table.obstacle(data, entrant, metric)
     if home is not None:
         return REPEATED, f"Judged in {home}."
     if obstacle:
         return NOT_COMPARABLE, obstacle
     slack = 0.0 if math.isnan(cell.spread) else cell.spread + np.nan_to_num(cell.stderr)
     verdict = compare(cell.mean, cell.published, table, slack)
+    if verdict == BETTER and _is_chance(cell, table):
+        return MATCHED, ""
     if verdict != WORSE:
         return verdict, ""
     return verdict, table.why(data, entrant, metric) or UNEXPLAINED
+
+
+def _is_chance(cell: Cell, table: Table) -> bool:
+    """Tell whether chance or the digits in print may have made a cell better."""
+    gain = abs(cell.mean - cell.published)
+    rounding = table.units.get(cell.metric, 0.0) / 2
+    lead = gain - rounding - table.tolerance * abs(cell.published)
+    return bool(lead <= 0 or gain <= np.nan_to_num(cell.stderr))
 
 
 def compare(ours: float, published: float, table: Table, slack: float = 0.0) -> str:

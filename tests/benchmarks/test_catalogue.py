@@ -90,6 +90,15 @@ def test_published_test_rows_are_kept(home, data):
     assert (y.tolist(), test_y.tolist()) == ([1, -1], [1])
 
 
+def test_rows_of_two_parts_are_drawn_where_a_split_is_told(home, data):
+    both = '[both]\ntrain = ["two.svm"]\ntest = ["two.svm"]\nsplit = [80, 40]\n'
+    (home / "data.toml").write_text(both)
+    source = Catalogue(data, home / "data.toml")["both"]
+    X, test_X, y, test_y = source.classes(seed=0)
+    assert (X.shape[0], test_X.shape[0]) == (len(y), len(test_y)) == (80, 40)
+    assert (source.classes(seed=1)[0] != X).nnz > 0
+
+
 def test_an_unknown_set_is_refused(catalogue):
     with pytest.raises(DataError, match=r"data.toml: expected the data set 'no'"):
         catalogue["no"]

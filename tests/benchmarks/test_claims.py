@@ -54,7 +54,8 @@ def table(home):
         ("better", [1, 2, 3], [2, 3, 4], 1, True),  # by seed: each by one
         ("better", [1, 2, 3], [4, 2, 1], 1, False),
         ("better", [1, 2, 3], [1, 2, 3.1], 1, False),  # one standard error
-        ("better", [1], [1.01], 1, True),  # one seed has no error
+        ("better", [1], [1.1], 1, False),  # one seed: a tenth is tolerated
+        ("better", [1], [1.2], 1, True),
         ("better", [1, 1], [1, 1], 1, False),  # a tie is not better
         ("as good", [1, 1], [1, 1], 1, True),
         ("as good", [1.09, 1.09], [1, 1], 1, True),  # a tenth is tolerated
@@ -121,6 +122,13 @@ def test_a_cell_with_a_run_to_come_decides_nothing(claim, table):
     row = table.entrants[0]
     del records[table.trials("tiny", row, "hamming")[-1].key]
     assert [case.metric for case in find(claim(), records).cases] == ["f1"]
+
+
+def test_best_of_all_is_one_case_that_one_rival_can_spoil(claim, table):
+    pairs = (("DPP", "O-BR"), ("DPP", "DPP"))
+    finding = find(claim(pairs=pairs, of_all=True), records_of(table, VALUES))
+    told = [(case.metric, case.rival, case.holds) for case in finding.cases]
+    assert told == [("hamming", "DPP", False), ("f1", "O-BR", False)]
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,38 @@ def test_our_standard_error_alone_excuses_nothing(edited, judged):
     assert (cell.stderr, cell.verdict) == (pytest.approx(0.6), "worse")
 
 
+@pytest.mark.parametrize(
+    ("values", "units", "verdict"),
+    [
+        ([0.4, 0.4], "", "better"),
+        ([0.2, 0.6], "", "matched"),  # a standard error of 0.2, a gain of 0.1
+        (
+            [0.44, 0.44],
+            "[units]\nhamming = 0.01",
+            "better",
+        ),  # 0.06 is over 0.05 + 0.005
+        ([0.44, 0.44], "[units]\nhamming = 0.1", "matched"),  # it may have been 0.45
+        ([0.56, 0.56], "[units]\nhamming = 0.1", "worse"),
+    ],
+)
+def test_better_is_more_than_chance_and_than_the_digits_in_print(
+    edited, judged, values, units, verdict
+):
+    edited(
+        "table-1",
+        ("[0.0001, 0.5]", "[0.5, 0.5]"),
+        ("[incomparable]", f"{units}\n[incomparable]"),
+    )
+    assert judged("table-1", values)["tiny", "DPP", "hamming"].verdict == verdict
+
+
+def test_cells_of_a_data_set_may_not_be_comparable(edited, judged):
+    reason = '[[reasons]]\ndata = ["tiny"]\ncomparable = false\nwhy = "sorted rows"'
+    edited("table-1", ("[published.tiny]", f"{reason}\n\n[published.tiny]"))
+    cell = judged("table-1", [0.5, 0.5])["tiny", "DPP", "hamming"]
+    assert (cell.verdict, cell.reason) == ("not comparable", "sorted rows")
+
+
 def test_slack_and_tolerance_are_not_added(home):
     table = read_table("paper", "table-1", home=home)  # a tenth
     assert compare(1.12, 1.0, table, slack=0.11) == "worse"

@@ -21,7 +21,7 @@ from manylabel.metrics import as_metric
 
 AT_HAND = (
     *("emotions", "yeast", "scene", "CAL500", "Corel5k", "bibtex", "delicious"),
-    *("colon", "pcmac", "dorothea"),
+    *("colon", "pcmac", "dorothea-drawn"),
 )
 SETTINGS = {
     "stream": {"hide", "judge", "rows", "label_orders", "empty"},

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
@@ -9,6 +10,10 @@ from typing import Any, NamedTuple
 MARKS = ("\t", "|", ";", ",")  # the seldomer in a name, the earlier
 DOUBTFUL = (*MARKS, "/", " ")  # some are in names more often than between them
 SHARE = 0.1  # of the fields with any mark, to be more than a part of a name
+# As NumPy prints an array of names, without anything between them.
+QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
+ARRAY = re.compile(rf"\[\s*+{QUOTED}(?:\s++{QUOTED})*+\s*+\]")
+BRACKETS = ("[]", "()", "{}")
 
 
 class Separation(NamedTuple):
@@ -39,7 +44,7 @@ def tell_separator(fields: Iterable[str]) -> Separation:
 
 
 def split_labels(field: str, separator: str) -> list[str]:
-    """Split a field, unless it is a list as JSON or Python prints it.
+    """Split a field, unless it is a list, tuple, set or array that was printed.
 
     Spaces around a label do not count. Numbers in a list are names here, as they are
     beside a separator.
@@ -59,11 +64,11 @@ def join_labels(
     """
     marks = {*others, separator}
     for name in names:
-        if not name.strip() or name != name.strip() or name[0] == "[":
+        if not name or name != name.strip() or any(mark in name for mark in marks):
             return json.dumps(list(names), ensure_ascii=False)
-        if any(mark in name for mark in marks):
-            return json.dumps(list(names), ensure_ascii=False)
-    return separator.join(names)
+    field = separator.join(names)
+    is_plain = _parsed(field) is None
+    return field if is_plain else json.dumps(list(names), ensure_ascii=False)
 
 
 def doubt(names: Collection[str]) -> tuple[str, str] | None:
@@ -90,17 +95,22 @@ def doubt(names: Collection[str]) -> tuple[str, str] | None:
 
 
 def _parsed(field: str) -> list[Any] | None:
-    """Return a list that was printed; None if it is none."""
-    # What a data frame with a column of lists becomes when it is written as CSV.
-    if not (field.startswith("[") and field.endswith("]")):
+    """Return the labels of a list, tuple, set or array that was printed, or None."""
+    # What a data frame with a column of these becomes when it is written as CSV.
+    field = field.strip()
+    if field == "set()":
+        return []
+    if field[:1] + field[-1:] not in BRACKETS:
         return None
+    if ARRAY.fullmatch(field):  # Python would read neighbours as one name
+        return [ast.literal_eval(name) for name in re.findall(QUOTED, field)]
     for parse in (json.loads, ast.literal_eval):
         try:
             values = parse(field)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             continue
-        if isinstance(values, list):
-            return values
+        if isinstance(values, list | tuple | set):
+            return list(values)
     return None
 
 

@@ -1,7 +1,10 @@
 """Several labels in one field, or in columns of 0 and 1: told by the first rows."""
 
+import csv
+import io
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +13,7 @@ from manylabel import Dataset, iter_chunks, read, write
 from manylabel.data.separators import join_labels, split_labels, tell_separator
 from manylabel.exceptions import DataError, DoubtfulLabels
 
-names = st.text(st.sampled_from('ab ,;|\t[]"\\é'), max_size=5)
+names = st.text(st.sampled_from('ab1 ,;|\t[](){}"\\é'), max_size=5) | st.just("set()")
 
 
 @pytest.mark.parametrize("mark", [",", ";", "|", "\t", ", ", " | "])
@@ -35,6 +38,23 @@ def test_a_separator_is_told(put, mark):
 def test_lists_need_no_separator(put):
     data = read(put('text;tags\na;"[""x;y"", ""z\\u00e9""]"\nb;[\'z\']\n', "a.csv"))
     assert data.label_names == ("x;y", "z", "zé")
+
+
+@pytest.mark.parametrize("kind", [list, tuple, set, np.array])
+def test_what_a_data_frame_wrote_of_any_collection_is_labels(put, kind):
+    rows = [["a"], ["it's, so", "b (c)", 'c "d"'], [], ["b" * 40, "c" * 40]]
+    file = io.StringIO()
+    cells = (kind(row) for row in rows)
+    csv.writer(file).writerows([["text", "tags"], *(["x", str(it)] for it in cells)])
+    data = read(put(file.getvalue(), "a.csv"))
+    assert list(map(sorted, data.labels.decode(data.Y))) == list(map(sorted, rows))
+
+
+@pytest.mark.parametrize(
+    "name", ["(a)", "{a}", "('a')", "[a]", "{'a': 1}", "{[]}", "((("]
+)
+def test_a_name_in_brackets_is_a_name(put, name):
+    assert read(put(f'text;tags\nx;"{name}"\n', "a.csv")).label_names == (name,)
 
 
 def test_numbers_in_lists_are_names(put):

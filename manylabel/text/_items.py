@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import chain
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,7 +149,10 @@ class Judged(NamedTuple):
 
 
 def check_names(tags: Any, argument: str = "tags") -> list[list[str]]:
-    """Return the names of each row's tags, or raise TypeError or ValueError."""
+    """Return the names of each row's tags, or raise TypeError or ValueError.
+
+    None, NaN and blanks, for a row or among its names, are no tags.
+    """
     if isinstance(tags, (str, bytes, Mapping)) or not isinstance(tags, Iterable):
         raise TypeError(
             f"{argument} must be a list that has a list of names for each text. "
@@ -201,6 +205,8 @@ def _is_matrix(items: Any) -> bool:
 
 
 def _check_row(names: Any, row: int, argument: str) -> list[str]:
+    if _is_missing(names):
+        return []
     if not isinstance(names, list | tuple) and (
         isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable)
     ):
@@ -208,11 +214,19 @@ def _check_row(names: Any, row: int, argument: str) -> list[str]:
             f"{argument} must have a list of names for each text. "
             f"Got {names!r:.40} at row {row}."
         )
-    found = list(names)
+    found = [name for name in names if not _is_missing(name)]
     for name in found:
         if not isinstance(name, str):
             raise TypeError(
                 f"{argument} must be strings, as str() makes them. "
                 f"Got {name!r:.40} at row {row}."
             )
-    return found
+    return list(map(str, found))  # those of an array are strings of NumPy
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell what stands for nothing: blanks, and None and NaN, as in data frames."""
+    if isinstance(value, str):
+        return not value.strip()
+    is_nan = isinstance(value, float) and isnan(value)
+    return value is None or is_nan or type(value).__name__ == "NAType"  # of pandas

@@ -56,8 +56,9 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
 
     Items are texts (a list, an array, or a pandas or Polars column of strings), or rows
     of features (a list of rows, a 2-D array, sparse or not, or a data frame), or a
-    :class:`Dataset` of either. Tags are a list of names for each item, which may be
-    empty; a data set brings its own.
+    :class:`Dataset` of either. Tags are a list, tuple, set or array of names for each
+    item, which may be empty, or None or NaN, as data frames have it; a data set brings
+    its own.
 
     Parameters
     ----------

@@ -203,7 +203,7 @@ def test_refuses_streams_for_what_cannot_learn_them(tagger, message):
             ["drink"] * 5,
             "tags must have a list of names for each text. Got 'drink' at ",
         ),
-        ([["a"], None, [], [], []], "for each text. Got None at row 1."),
+        ([["a"], 7, [], [], []], "for each text. Got 7 at row 1."),
         (
             [["a", 3], [], [], [], []],
             "tags must be strings, as str() makes them. Got 3 at row 0.",
@@ -233,6 +233,29 @@ def test_frames_without_ndim_are_rows_of_features():
     assert tagger.predict(Frame()) == tagger.predict(np.eye(3))
     with pytest.raises(TypeError, match="Got a matrix: rows of 0 and 1 are fitted as"):
         ml.Tagger().fit(TEXTS[:3], Frame())
+
+
+@pytest.mark.parametrize("kind", [tuple, set, np.array])
+def test_names_may_come_in_any_collection(kind):
+    tagger = ml.Tagger().fit(TEXTS, [kind(list(names)) for names in TAGS])
+    names = tagger.label_names_.tolist()
+    assert names == ml.Tagger().fit(TEXTS, TAGS).label_names_.tolist()
+    assert {type(name) for name in names} == {str}
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), np.nan, "", " "])
+def test_what_is_missing_is_no_tag(nothing):
+    texts = [*TEXTS, "one", "two"]
+    tagger = ml.Tagger().fit(texts, [*TAGS, nothing, ["drink", nothing]])
+    alike = ml.Tagger().fit(texts, [*TAGS, [], ["drink"]])
+    assert tagger.label_names_.tolist() == alike.label_names_.tolist()
+    assert tagger.label_counts_.tolist() == alike.label_counts_.tolist()
+
+
+def test_what_pandas_calls_missing_is_no_tag():
+    pandas = pytest.importorskip("pandas")
+    tags = pandas.Series([*TAGS[1:], pandas.NA], dtype=object)
+    assert ml.Tagger().fit(TEXTS, tags).n_rows_ == len(TEXTS)
 
 
 def test_a_matrix_of_labels_for_rows_is_refused_with_the_way_out():

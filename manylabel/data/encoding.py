@@ -17,6 +17,7 @@ MARKS = {
 PIECE = 1 << 16
 OFTEN = 0.4  # share of zero bytes in every other place: Western text in UTF-16
 ACCENTS = 2  # that stand side by side, as in Grüße
+SELDOM = 0.2  # accents and marks side by side that could be UTF-8 too, as é »
 HIGH = re.compile(rb"[\x80-\xff]+")
 REMEDY = "encoding says which other it is, such as cp1252 or utf-16"
 
@@ -26,7 +27,7 @@ def tell_encoding(head: bytes) -> str:
 
     A byte order mark tells UTF-16 and UTF-32, and so do zeros in every other place.
     Bytes that cannot be UTF-8 are cp1252 if they stand among plain letters, as accents
-    of Western languages do, and if nothing beside them is good UTF-8.
+    of Western languages do, and if next to nothing beside them is good UTF-8.
     """
     for mark, encoding in MARKS.items():
         if head.startswith(mark):
@@ -82,10 +83,10 @@ class Recoded(io.RawIOBase):
         return n_bytes
 
 
-def _is_text(head: bytes, encoding: str) -> bool:
-    """Return whether bytes, which may end within a letter, are text."""
+def _is_text(head: bytes, encoding: str, *, whole: bool = False) -> bool:
+    """Return whether bytes are text; unless ``whole``, they may end within a letter."""
     try:
-        codecs.getincrementaldecoder(encoding)().decode(head)
+        codecs.getincrementaldecoder(encoding)().decode(head, final=whole)
     except UnicodeError:
         return False
     return True
@@ -99,4 +100,5 @@ def _is_western(head: bytes) -> bool:
     if sum(lengths) > 2 * short or not _is_text(head, WESTERN):
         return False
     # A byte or two that are damaged leave the other letters as they are.
-    return not any(len(run) > 1 and _is_text(run, UTF_8) for run in runs)
+    n_good = sum(len(run) > 1 and _is_text(run, UTF_8, whole=True) for run in runs)
+    return n_good <= SELDOM * len(runs)

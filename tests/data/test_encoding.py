@@ -36,6 +36,16 @@ def test_what_spreadsheets_write_is_told(put, encoding, told):
         assert data.read_as["encoding"] == told
 
 
+@pytest.mark.parametrize("marks", ["“{}”", "‘{}’", "«\xa0{}\xa0»", "{}…", '"{}"'])
+def test_accents_beside_marks_are_told(put, marks):
+    words = ["CAFÉ", *(f"le numéro {n} du café à été" for n in range(20))]
+    texts = [marks.format(word) for word in words]
+    rows = "".join('"{}",x\n'.format(text.replace('"', '""')) for text in texts)
+    data = read(put(f"text,tags\n{rows}".encode("cp1252"), "a.csv"))
+    assert data.texts == tuple(texts)
+    assert tell_encoding("text,tags\n“un café”,x\n".encode("cp1252")) == "cp1252"
+
+
 @given(
     st.text(st.characters(codec="utf-8"), max_size=300),
     st.sampled_from(["utf-16", "utf-16-be", "utf-32", "gb18030", "shift_jis", "utf-7"]),

@@ -221,13 +221,15 @@ class DataFile:
         return self._table_format(source.head)
 
     def _table_format(self, head: bytes) -> str:
-        """Return the format of a table whose header has the columns of the text."""
+        """Return the format of a table, if columns are named, else lines."""
         from manylabel.data.text_files import tell_table
 
         asked = self.reading.options()["text_columns"]
+        if not asked:
+            return "lines"
         header = head.lstrip(b"\r\n").partition(b"\n")[0]
         columns: ReadOptions = {"text_columns": asked, "labels_column": False}
-        return (tell_table(header, columns) if asked else None) or "lines"
+        return tell_table(header, columns) or "csv"  # which says what it lacks
 
     def _tell(self, data: "Dataset") -> None:
         """Say how the file was read, where that was not said before."""

@@ -250,7 +250,7 @@ def tell_format(source: Source) -> str:
         return "svmlight"
     if table := tell_table(line) or TABLES.get(suffix(source.path)):
         return table
-    start = line[:40].decode("ascii", "backslashreplace")
+    start = line[:40].decode(errors="backslashreplace")
     known = ", ".join(READERS)
     reason = f"expected one of {known}, found {start!r}; format says which it is."
     raise DataError(source.path, reason, line=1)

@@ -45,6 +45,8 @@ class Source:
         The file.
     encoding : str
         How its letters are written; all that is read is UTF-8.
+    is_guessed : bool
+        Whether nobody said so, and it is not UTF-8.
     head : bytes
         Its first bytes, uncompressed, as UTF-8, without a byte order mark.
     gzipped : bool
@@ -72,7 +74,9 @@ class Source:
         self.encoding = UTF_8 if encoding is None else check_encoding(encoding)
         with self.open() as stream:
             head = stream.read(HEAD)
-        if encoding is None and (told := tell_encoding(head)) != UTF_8:
+        told = UTF_8 if encoding is not None else tell_encoding(head)
+        self.is_guessed = told != UTF_8
+        if self.is_guessed:
             self.encoding = told
             with self.open() as stream:
                 head = stream.read(HEAD)

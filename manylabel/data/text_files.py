@@ -157,6 +157,9 @@ class TableReader(RecordReader):
             raise
         except ValueError as error:
             what = str(error).removeprefix("expected ")
+            if self.source.is_guessed and not line.isascii():
+                told = self.source.encoding
+                what = f"{what[:-1]}; encoding says what it is if not {told}."
             raise self.fault(f"expected {self.EXPECTED} with {what}", number) from None
         return names
 
@@ -229,7 +232,7 @@ def tell_table(line: bytes, options: ReadOptions | None = None) -> str | None:
 
     None is any other line.
     """
-    text = line.decode("latin-1").strip()
+    text = line.decode(errors="replace").strip()
     for name, delimiter in DELIMITERS:
         try:
             Layout.of(

@@ -36,7 +36,7 @@ def test_what_spreadsheets_write_is_told(put, encoding, told):
         assert data.read_as["encoding"] == told
 
 
-@pytest.mark.parametrize("marks", ["“{}”", "‘{}’", "«\xa0{}\xa0»", "{}…", '"{}"'])
+@pytest.mark.parametrize("marks", ["“{}”", "«\xa0{}\xa0»", "{}…", '"{}"'])
 def test_accents_beside_marks_are_told(put, marks):
     words = ["CAFÉ", *(f"le numéro {n} du café à été" for n in range(20))]
     texts = [marks.format(word) for word in words]
@@ -85,6 +85,15 @@ def test_a_wrong_encoding_that_leaves_zeros_is_told_with_the_way_out(put):
     path = put(TABLE.encode("utf-16"), "a.csv")
     with pytest.raises(DataError, match=r"not in utf-8; encoding says .* utf-16"):
         read(path, encoding="utf-8")
+
+
+def test_a_header_in_another_encoding_is_told(put):
+    path = put("tëxt,tags\nred wine,drink\n".encode("cp850"), "a.csv")
+    with pytest.raises(DataError, match=r"'t‰xt', .*; encoding says .* if not cp1252"):
+        read(path)
+    with pytest.raises(DataError, match=r"line 1: .* UTF-8, found byte 0x89 at 1"):
+        read(path, encoding="utf-8")
+    assert read(path, encoding="cp850", text_columns="tëxt").texts == ("red wine",)
 
 
 def test_a_file_of_features_may_have_any_encoding(put):

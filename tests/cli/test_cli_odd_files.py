@@ -1,0 +1,41 @@
+"""Files as new users bring them: read right, or refused with the way out."""
+
+import pytest
+
+from manylabel.cli.main import run
+
+TABLE = (
+    "text,tags\nred wine,drink\nwhite wine,drink\nbrown bread,food\nrye bread,food\n"
+)
+
+
+@pytest.fixture(scope="module")
+def tagger(tmp_path_factory):
+    """Return the folder of a model of wine and bread."""
+    folder = tmp_path_factory.mktemp("odd")
+    (folder / "train.csv").write_text(TABLE)
+    with pytest.raises(SystemExit) as end:
+        run(["fit", str(folder / "train.csv"), "--model", str(folder / "model")])
+    assert end.value.code == 0
+    return folder / "model"
+
+
+@pytest.fixture
+def best(cli, tagger):
+    """Return what gives the best label of each row of a file."""
+
+    def predict(*arguments):
+        done = cli("predict", tagger, *arguments, "-k", "1")
+        assert done.status == 0, done.err
+        return [line.split("\t")[1] for line in done.out.splitlines()[1:]]
+
+    return predict
+
+
+def test_columns_that_are_named_make_a_table(cli, best, tagger, standard_input):
+    content = "größe;wörter\n1;red wine\n2;rye bread\n".encode()
+    standard_input(content)
+    assert best("--text-column", "wörter") == ["drink", "food"]
+    standard_input(content)
+    done = cli("predict", tagger, "--text-column", "worter")
+    assert "expected a header with one field 'worter', found ['größe'" in done.err

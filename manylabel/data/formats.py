@@ -124,14 +124,14 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
 
     All others hold texts with labels and perhaps an ``id``, and give ``texts`` and no
     ``X``. ``jsonl`` has an object a line. ``csv`` and ``tsv`` have a header; a field
-    may stand in quotes, with line ends and doubled quotes in it, and a csv whose header
-    has no comma is separated by the semicolon, tab or ``|`` in it. Their labels are
-    names, even if they look like numbers; a field that is a whole list of strings, as
-    ``['a', 'b']``, is taken as such. ``libmultilabel`` has no header and no quotes:
-    identifier, tab, labels separated by blanks, tab, text. Nothing in it tells it from
-    another table, so it must be asked for. What was told of a file of texts is in
-    ``Dataset.read_as``. If every row has one label at most and some look like several,
-    ``DoubtfulLabels`` is warned.
+    may stand in quotes, with line ends and doubled quotes in it, and a csv is separated
+    by that of comma, semicolon, tab and ``|`` in its header which most lines have as
+    often. Their labels are names, even if they look like numbers; a field that is a
+    whole list of strings, as ``['a', 'b']``, is taken as such. ``libmultilabel`` has no
+    header and no quotes: identifier, tab, labels separated by blanks, tab, text.
+    Nothing in it tells it from another table, so it must be asked for. What was told of
+    a file of texts is in ``Dataset.read_as``. If every row has one label at most and
+    some look like several, ``DoubtfulLabels`` is warned.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from manylabel.exceptions import DataError
 
 BATCH = 256  # rows of a Parquet file in memory
 DELIMITERS = (("tsv", "\t"), ("csv", ","), ("csv", ";"), ("csv", "|"))
-QUOTED = re.compile(rb'"[^"]*"')
+QUOTED = re.compile(rb'(?:(?<=[,;|\t\n])|\A)"(?:[^"]|"")*+"')
 EXCEL = re.compile(rb'"?sep=([,;|\t])"?\r?')  # a line above the header, for Excel
 MARK = "\ufeff"  # by which spreadsheets know UTF-8
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
@@ -177,7 +177,7 @@ class TableReader(RecordReader):
 
 
 class CsvReader(TableReader):
-    """Read comma-separated values; others of ``;|`` and tab if no comma is in front."""
+    """Read values separated by a comma, or by that of ``;|`` and tab which fits."""
 
     @cached_property
     def delimiter(self) -> str:
@@ -213,18 +213,28 @@ class LibMultiLabelReader(TableReader):
 
 
 def tell_delimiter(head: bytes) -> str:
-    r"""Tell what separates the cells of a table by its first line.
+    r"""Tell what separates the cells of a table by its first lines.
+
+    Of the marks in the header, the one is taken that most lines have as often as it.
 
     Examples
     --------
     >>> tell_delimiter(b"id;title, short\n"), tell_delimiter(b"sep=|\nid|title\n")
     (',', '|')
+    >>> tell_delimiter(b"id;title, short\n1;a, b, c\n")
+    ';'
     """
-    header = head.lstrip(b"\r\n").partition(b"\n")[0]
-    if told := EXCEL.fullmatch(header):
+    head = head.lstrip(b"\r\n")
+    if told := EXCEL.fullmatch(head.partition(b"\n")[0]):
         return told[1].decode()
-    names = QUOTED.sub(b"", header).decode("latin-1")
-    return next((mark for mark in ",;\t|" if mark in names), ",")
+    lines = QUOTED.sub(b"", head).decode("latin-1").split("\n")
+    header, *rows = [line for line in lines if line.strip()] or [""]
+    counts = {mark: header.count(mark) for mark in ",;\t|" if mark in header}
+
+    def agreement(mark: str) -> tuple[int, int]:
+        return sum(row.count(mark) == counts[mark] for row in rows), counts[mark]
+
+    return max(counts, key=agreement, default=",")
 
 
 def tell_table(line: bytes, options: ReadOptions | None = None) -> str | None:

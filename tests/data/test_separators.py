@@ -179,3 +179,16 @@ def test_columns_are_told_apart_by_other_marks(put):
         path = put(f'"my, text"{mark}kind\nred wine{mark}drink\n', "a.csv")
         data = read(path, text_columns="my, text", labels_column="kind")
         assert (data.texts, data.label_names) == (("red wine",), ("drink",))
+
+
+@pytest.mark.parametrize("mark", [",", ";", "|", "\t"])
+def test_the_mark_that_all_lines_have_as_often_tells_columns_apart(put, mark):
+    other = ";" if mark == "," else ","
+    header = f"nr{mark}text{other} long{mark}kind"
+    rows = [f"{n}{mark}{('a' + other) * n}{mark}x" for n in range(5)]
+    rows += [f'7{mark}"it{mark} ""is""\n{mark * 3}"{mark}y']
+    content = "\n".join([header, *rows])
+    path = put(f"{content}\n", "a.csv")
+    data = read(path, text_columns=f"text{other} long", labels_column="kind")
+    assert data.label_names == ("x", "y")
+    assert data.texts[-1] == f'it{mark} "is"\n{mark * 3}'

@@ -86,12 +86,20 @@ LabelsColumns = Annotated[
         "label of that name; all such if there is no column of labels.",
     ),
 ]
+
+
+def _unescape(separator: str | None) -> str | None:
+    """Return the line end or tab that is meant by letters which shells leave alone."""
+    return {r"\n": "\n", r"\t": "\t"}.get(separator or "", separator)
+
+
 LabelSeparator = Annotated[
     str | None,
     typer.Option(
         metavar="TEXT",
-        help="What separates labels in a column; a tab, |, ; or comma, told by the "
-        "content, if not given.",
+        help=r"What separates labels in a column, as ';', '\n' or '\t'; a line end, a "
+        "tab, |, ; or comma, told by the content, if not given.",
+        callback=_unescape,
     ),
 ]
 SkipBadLines = Annotated[

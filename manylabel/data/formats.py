@@ -97,8 +97,8 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
         in the first thousand rows, if no column is named as one of labels.
     label_separator : str or None, default=None
         What separates labels that are a string; spaces around a label do not count.
-        None tells tab, ``|``, ``;`` and comma by the first thousand rows, and warns
-        ``DoubtfulLabels`` where two may be meant; a comma where none occurs. In
+        None tells line end, tab, ``|``, ``;`` and comma by the first thousand rows, and
+        warns ``DoubtfulLabels`` where two may be meant; a comma where none occurs. In
         libmultilabel it is a blank.
     skip_bad_lines : bool, default=False
         Whether to leave bad lines out and warn ``SkippedLines`` with their number and

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-MARKS = ("\t", "|", ";", ",")  # the seldomer in a name, the earlier
+MARKS = ("\n", "\t", "|", ";", ",")  # the seldomer in a name, the earlier
+FOLD = re.compile(r"(?<=[\t|;,]) *+\n")  # a line end that separates nothing itself
 DOUBTFUL = (*MARKS, "/", " ")  # some are in names more often than between them
 SHARE = 0.1  # of the fields with any mark, to be more than a part of a name
 # As NumPy prints an array of names, without anything between them.
@@ -36,7 +37,7 @@ def tell_separator(fields: Iterable[str]) -> Separation:
     >>> tell_separator(["Smith, Ann; Doe, Joe"])
     Separation(separator=';', other=',')
     """
-    plain = [field for field in fields if _parsed(field) is None]
+    plain = [FOLD.sub("", field) for field in fields if _parsed(field) is None]
     counts = {mark: sum(mark in field for field in plain) for mark in MARKS}
     least = max(1, SHARE * max(counts.values()))
     often = [mark for mark in MARKS if counts[mark] >= least]

@@ -39,3 +39,18 @@ def test_columns_that_are_named_make_a_table(cli, best, tagger, standard_input):
     standard_input(content)
     done = cli("predict", tagger, "--text-column", "worter")
     assert "expected a header with one field 'worter', found ['größe'" in done.err
+
+
+def test_labels_on_lines_of_a_cell_are_told_or_asked_for(cli, tmp_path):
+    path = tmp_path / "lines.csv"
+    path.write_text('text,tags\nwine,"drink\ndinner"\nrye,"food\ndinner"\n')
+    done = cli("convert", path, "-", "--to", "csv", "--label-separator", "|")
+    assert "'drink\\ndinner' looks like several: --label-separator '\\n' m" in done.err
+    for said in ((), ("--label-separator", r"\n")):
+        done = cli("describe", path, "--json", *said)
+        assert '"labels": 3,' in done.out
+        assert (r"separated by '\n' (--label-separator" in done.err) == (not said)
+    path.write_text("text,tags\nwine,drink\tdinner\n")
+    assert (
+        '"labels": 2,' in cli("describe", path, "--label-separator=\\t", "--json").out
+    )

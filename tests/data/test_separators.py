@@ -13,10 +13,10 @@ from manylabel import Dataset, iter_chunks, read, write
 from manylabel.data.separators import join_labels, split_labels, tell_separator
 from manylabel.exceptions import DataError, DoubtfulLabels
 
-names = st.text(st.sampled_from('ab1 ,;|\t[](){}"\\é'), max_size=5) | st.just("set()")
+names = st.text(st.sampled_from('ab1 ,;|\t\n[](){}"\\é'), max_size=5) | st.just("set()")
 
 
-@pytest.mark.parametrize("mark", [",", ";", "|", "\t", ", ", " | "])
+@pytest.mark.parametrize("mark", [",", ";", "|", "\t", "\n", ", ", " | "])
 def test_a_separator_is_told(put, mark):
     rows = ["acq", f"acq{mark}gold", "gold", "", f"earn{mark}gold"]
     content = "text,tags\n" + "".join(f'a,"{row}"\n' for row in rows)
@@ -81,6 +81,12 @@ def test_a_mark_that_is_seldom_is_part_of_a_name():
     assert tell_separator(["a,b"] * 20 + ["c;d,e"]).separator == ","
     assert tell_separator(["a"] * 20 + ["c;d"]).separator == ";"
     assert tell_separator([]) == tell_separator(["a"]) == (None, None)
+
+
+def test_a_line_end_after_a_mark_is_no_separator():
+    assert tell_separator(["a;\nb", "c; \nd"]) == (";", None)
+    assert tell_separator(["a, b\nc", "d\ne"]) == ("\n", ",")
+    assert split_labels("a;\nb", ";") == ["a", "b"]
 
 
 def test_two_marks_are_warned_of(put):

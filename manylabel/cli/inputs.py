@@ -29,6 +29,7 @@ NOT_FEATURES = "expected rows of features"
 UTF_8 = "utf-8"
 LABELS = ("labels_column", "labels_columns", "label_separator")
 note_once = cache(note)  # files are read more than once
+DOUBTED: set[Path] = set()  # files of which a warning told what separates labels
 
 
 @dataclass(frozen=True)
@@ -244,7 +245,8 @@ class DataFile:
             shown = ", ".join(map(repr, columns[:N_SHOWN]))
             parts.append(f"labels are the columns {shown}{more}")
             ways.append("--labels-columns")
-        if mark := told.get("label_separator"):
+        mark = told.get("label_separator")
+        if mark and self.path not in DOUBTED:
             column = found.get("labels_column")
             place = f" in {column!r}" * bool(column)
             parts.append(f"labels{place} are separated by {mark!r}")

@@ -20,6 +20,7 @@ from manylabel.cli.evaluate import evaluate
 from manylabel.cli.explain import explain
 from manylabel.cli.fit import fit
 from manylabel.cli.help import Verb, Verbs
+from manylabel.cli.inputs import DOUBTED
 from manylabel.cli.log import log
 from manylabel.cli.options import configurable
 from manylabel.cli.predict import predict
@@ -32,7 +33,7 @@ from manylabel.cli.stream import stream
 from manylabel.cli.thresholds import thresholds
 from manylabel.cli.token import token
 from manylabel.cli.warmup import warmup
-from manylabel.exceptions import ManylabelError
+from manylabel.exceptions import DoubtfulLabels, ManylabelError
 
 BAD_INPUT, BROKEN_PIPE = 2, 1
 STOPPED = "note: interrupted; models and files of --output are whole or as they were."
@@ -156,6 +157,8 @@ def _pass_on(
     arguments: list[str], told: set[str], message: object, *_: object, **__: object
 ) -> None:
     """Stand in for ``warnings.showwarning``: a note, once, without a place in code."""
+    if isinstance(message, DoubtfulLabels):
+        DOUBTED.add(message.path)
     if str(message) not in told:
         told.add(str(message))
         console.note(f"note: {_spelt(str(message), arguments)}")

@@ -42,9 +42,10 @@ def test_columns_that_are_named_make_a_table(cli, best, tagger, standard_input):
 
 
 def test_labels_on_lines_of_a_cell_are_told_or_asked_for(cli, tmp_path):
-    path = tmp_path / "lines.csv"
-    path.write_text('text,tags\nwine,"drink\ndinner"\nrye,"food\ndinner"\n')
-    done = cli("convert", path, "-", "--to", "csv", "--label-separator", "|")
+    path, same = tmp_path / "lines.csv", tmp_path / "same.csv"
+    for each in (path, same):
+        each.write_text('text,tags\nwine,"drink\ndinner"\nrye,"food\ndinner"\n')
+    done = cli("describe", same, "--label-separator", "|")
     assert "'drink\\ndinner' looks like several: --label-separator '\\n' m" in done.err
     for said in ((), ("--label-separator", r"\n")):
         done = cli("describe", path, "--json", *said)

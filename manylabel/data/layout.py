@@ -95,6 +95,11 @@ class Layout:
                 _check_once(flags, names, by_case)
             if labels is None and not flags:
                 raise ValueError(f"expected {LABELS_SOUGHT}, {found}")
+        for name in {labels, *flags}.intersection(texts):
+            raise ValueError(
+                "expected one column for the text and another for the labels, found "
+                f"{name!r} for both."
+            )
         separator = options.get("label_separator")
         return cls(identity, texts, labels or None, separator, flags)
 

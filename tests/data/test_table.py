@@ -224,3 +224,12 @@ def test_all_columns_that_are_missing_are_told_at_once(put, header, options, bot
     with pytest.raises(DataError, match="the text in a field") as told:
         read(put(f"{header}\na,b\n", "table.csv"), **options)
     assert ("and the labels in a field" in str(told.value)) == both
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"labels_column": "tags"}, {"labels_columns": "tags"}]
+)
+def test_a_column_is_not_both_text_and_labels(put, options):
+    path = put("text,tags\na,1\n", "a.csv")
+    with pytest.raises(DataError, match="another for the labels, found 'tags' for bo"):
+        read(path, text_columns=["text", "tags"], **options)

@@ -8,7 +8,7 @@
     └── MissingExtra   (also an ImportError) an optional dependency is not installed
 
     SkippedLines       (a UserWarning)       bad lines of a file were left out
-    DoubtfulLabels     (a UserWarning)       labels of a file may be separated otherwise
+    DoubtfulLabels     (a UserWarning)       labels of a file may be something else
 
 Wrong arguments raise plain ``ValueError`` or ``TypeError``, as in scikit-learn.
 """
@@ -100,7 +100,7 @@ class SkippedLines(UserWarning):
 
 
 class DoubtfulLabels(UserWarning):
-    """Labels of a data file may be separated by something else than was taken.
+    """Labels of a data file may be separated otherwise, or in another column.
 
     Attributes
     ----------

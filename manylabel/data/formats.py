@@ -131,7 +131,7 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
     header and no quotes: identifier, tab, labels separated by blanks, tab, text.
     Nothing in it tells it from another table, so it must be asked for. What was told of
     a file of texts is in ``Dataset.read_as``. If every row has one label at most and
-    some look like several, ``DoubtfulLabels`` is warned.
+    some look like several, or each is another, ``DoubtfulLabels`` is warned.
 
     Examples
     --------

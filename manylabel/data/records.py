@@ -26,6 +26,7 @@ from manylabel.exceptions import DataError, DoubtfulLabels
 
 N_AHEAD = 1000  # records that tell how labels are written
 MAX_AHEAD = 1 << 20  # letters of their labels
+MANY = 20  # rows with a label of their own, to be no accident
 
 
 class Records(NamedTuple):
@@ -66,6 +67,7 @@ class RecordReader(Reader[Records]):
         self._options = options
         self._layout: Layout | None = None
         self._is_separated = True  # whether anything stands between labels
+        self._n_given = 0  # labels of the rows that were handed out
 
     @abstractmethod
     def items(self) -> Iterator[tuple[int, Any]]:
@@ -93,6 +95,7 @@ class RecordReader(Reader[Records]):
 
     def dataset(self, group: Records) -> Dataset:
         """Give the rows the columns of the names or numbers in the file."""
+        self._n_given += len(group.columns)
         names, columns = self._vocabulary.order(group.columns)
         found = self._vocabulary.n_labels
         n_labels = found if self._given_labels is None else self._given_labels
@@ -147,15 +150,25 @@ class RecordReader(Reader[Records]):
             yield record
 
     def warn(self) -> None:
-        """Warn of lines that were skipped, and of labels that look like several."""
+        """Warn of lines that were skipped, and of labels that may be something else."""
         super().warn()
+        if message := self._doubt():
+            warnings.warn(DoubtfulLabels(self.source.path, message), stacklevel=4)
+
+    def _doubt(self) -> str | None:
+        """Return what labels look like, if no row has several, and the way out."""
         if doubtful := self._vocabulary.doubt():
             name, mark = doubtful
-            message = (
+            return (
                 f"every row has one label at most, and {name!r:.60} looks like "
                 f"several: label_separator {mark!r} makes it so."
             )
-            warnings.warn(DoubtfulLabels(self.source.path, message), stacklevel=4)
+        if self._n_given >= MANY and self._vocabulary.are_unique(self._n_given):
+            return (
+                "every row has a label of its own, as if they were identifiers: "
+                "labels_column says which column has the labels."
+            )
+        return None
 
     def _find_flags(self, columns: list[str]) -> tuple[str, ...]:
         """Return the columns that say yes or no, as 0 and 1 do, and nothing else."""
@@ -258,6 +271,10 @@ class Vocabulary:
     def doubt(self) -> tuple[str, str] | None:
         """Return a name that looks like several and why, if no row has several."""
         return None if self._given or self._most > 1 else doubt(self._columns)
+
+    def are_unique(self, n_given: int) -> bool:
+        """Return whether each of so many labels is that of one row, its only one."""
+        return not self._given and self._most == 1 and n_given == self.n_labels
 
     def _numbers(self, labels: list[int]) -> set[int]:
         limit = MAX_COLUMNS if self._given is None else len(self._given)

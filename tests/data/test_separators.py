@@ -198,3 +198,13 @@ def test_the_mark_that_all_lines_have_as_often_tells_columns_apart(put, mark):
     data = read(path, text_columns=f"text{other} long", labels_column="kind")
     assert data.label_names == ("x", "y")
     assert data.texts[-1] == f'it{mark} "is"\n{mark * 3}'
+
+
+def test_labels_like_identifiers_are_warned_of(put):
+    path = put("text,tags\n" + "".join(f"a,{n}\n" for n in range(30)), "a.csv")
+    for reading in (lambda: read(path), lambda: list(iter_chunks(path, n_rows=7))):
+        with pytest.warns(DoubtfulLabels, match="every row has a label of its own, as"):
+            reading()
+    few = put("text,tags\n" + "".join(f"a,{n}\n" for n in range(9)), "a.csv")
+    assert read(few).n_labels == 9
+    assert read(path, label_names=list(map(str, range(30)))).n_labels == 30

@@ -67,6 +67,7 @@ class DataFile:
         data = read(self.path, **self._options())
         self.check_rows(data)
         self._tell(data)
+        self._tell_lack(_count_blank(data), len(data), "no text")
         return data
 
     def tell_unlabelled(self, chunk: "Dataset", n_unlabelled: int, n_rows: int) -> None:
@@ -77,11 +78,14 @@ class DataFile:
         found = chunk.read_as or {}
         is_cell = found.get("labels_column") and self._format in ("csv", "tsv")
         if n_unlabelled and (is_cell or found.get("label_separator")):
-            have = "row has" if n_unlabelled == 1 else "rows have"
-            note_once(
-                f"note: {self.path}: {n_unlabelled:,} of {n_rows:,} {have} no label, "
-                "and count as rows to which none belongs."
-            )
+            what = "no label, and count as rows to which none belongs"
+            self._tell_lack(n_unlabelled, n_rows, what)
+
+    def _tell_lack(self, n_lacking: int, n_rows: int, what: str) -> None:
+        """Say how many rows lack something, if any do."""
+        if n_lacking:
+            have = "row has" if n_lacking == 1 else "rows have"
+            note_once(f"note: {self.path}: {n_lacking:,} of {n_rows:,} {have} {what}.")
 
     def read_for(self, tagger: "Tagger") -> "Dataset":
         """Return the whole file, of rows that a model reads."""
@@ -127,9 +131,12 @@ class DataFile:
 
             yield from iter_shards(self.path, n_rows=n_rows)
             return
+        n_blank, n_told = 0, 0
         for chunk in iter_chunks(self.path, n_rows=n_rows, **self._options(**widths)):
             self._tell(chunk)
+            n_blank, n_told = n_blank + _count_blank(chunk), n_told + len(chunk)
             yield chunk
+        self._tell_lack(n_blank, n_told, "no text")
 
     def chunks_for(self, tagger: "Tagger") -> Iterator["Dataset"]:
         """Yield the file in chunks of what a model reads, texts or features."""
@@ -349,6 +356,11 @@ def is_sharded(path: Path) -> bool:
     from manylabel.distributed.shards import FILE
 
     return (path / FILE).exists()
+
+
+def _count_blank(data: "Dataset") -> int:
+    """Return how many texts have no letters."""
+    return sum(not text.strip() for text in data.texts or ())
 
 
 def lines_at_hand(stream: Any, longest: int) -> Iterator[list[bytes]]:

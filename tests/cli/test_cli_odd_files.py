@@ -55,3 +55,17 @@ def test_labels_on_lines_of_a_cell_are_told_or_asked_for(cli, tmp_path):
     assert (
         '"labels": 2,' in cli("describe", path, "--label-separator=\\t", "--json").out
     )
+
+
+@pytest.mark.parametrize("verb", ["fit", "describe", "predict", "evaluate"])
+def test_rows_without_a_text_are_counted(cli, tagger, tmp_path, verb):
+    path = tmp_path / "blank.csv"
+    path.write_text(f"{TABLE},food\n  ,drink\n")
+    arguments = {
+        "fit": (path, "--model", tmp_path / "model"),
+        "describe": (path,),
+        "predict": (tagger, path),
+        "evaluate": (tagger, "--data", path),
+    }
+    done = cli(verb, *arguments[verb])
+    assert (done.status, done.err.count("2 of 6 rows have no text.")) == (0, 1)

@@ -42,7 +42,7 @@ READERS: Mapping[str, type[Reader[Any]]] = {
 # Formats of texts, not of features.
 TEXTS = {name for name, kind in READERS.items() if issubclass(kind, RecordReader)}
 TABLES = {".csv": "csv", ".tsv": "tsv"}
-PARQUET_MAGIC, ZIP_MAGIC = b"PAR1", b"PK\x03\x04"
+PARQUET_MAGIC = b"PAR1"
 RELATION = re.compile(rb"^[ \t]*+@relation\b.*$", re.IGNORECASE | re.MULTILINE)
 LABELS = rb"[+-]?\d++(?:\.0*+)?(?:,[+-]?\d++(?:\.0*+)?)*+"
 ROW = re.compile(rb"[ \t]*+(?:%s)?[ \t\r]*+(?:#|qid:|\d++:|$)" % LABELS)
@@ -225,12 +225,6 @@ def tell_format(source: Source) -> str:
     head = source.head
     if head.startswith(PARQUET_MAGIC):
         return "parquet"
-    if head.startswith(ZIP_MAGIC):
-        raise DataError(
-            source.path,
-            "expected text or Parquet, found a workbook or a zip archive: save the "
-            "table as CSV.",
-        )
     if b"\0" in head:
         raise DataError(
             source.path,

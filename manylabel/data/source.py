@@ -22,6 +22,11 @@ from manylabel.exceptions import DataError
 HEAD = 1 << 16
 BLOCK = 1 << 17
 GZIP_MAGIC = b"\x1f\x8b"
+WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # .xlsx, .ods and .zip begin so; .xls
+NO_WORKBOOK = (
+    "expected text or Parquet, found a workbook or a zip archive: save the table as "
+    "CSV, or unpack the archive."
+)
 # JSON takes up to 24 times as much memory as text: 200 MB for the longest line.
 MAX_LINE = 1 << 23
 
@@ -32,8 +37,8 @@ class Source:
     Parameters
     ----------
     path : str or path-like
-        The file. A missing or unreadable one raises OSError; a folder, and a pipe,
-        which could be read only once, raise DataError.
+        The file. A missing or unreadable one raises OSError; a folder, a workbook, and
+        a pipe, which could be read only once, raise DataError.
     max_line_bytes : int, default=2**23
         The longest line; a longer one raises DataError before it fills the memory.
     encoding : str or None, default=None
@@ -70,7 +75,10 @@ class Source:
                 "first.",
             )
         with self.path.open("rb") as raw:
-            self.gzipped = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+            start = raw.read(4)
+        if start in WORKBOOKS:
+            raise DataError(self.path, NO_WORKBOOK)
+        self.gzipped = start.startswith(GZIP_MAGIC)
         self.encoding = UTF_8 if encoding is None else check_encoding(encoding)
         with self.open() as stream:
             head = stream.read(HEAD)

@@ -69,3 +69,17 @@ def test_rows_without_a_text_are_counted(cli, tagger, tmp_path, verb):
     }
     done = cli(verb, *arguments[verb])
     assert (done.status, done.err.count("2 of 6 rows have no text.")) == (0, 1)
+
+
+@pytest.mark.parametrize("magic", [b"PK\x03\x04", b"\xd0\xcf\x11\xe0"])
+def test_a_workbook_is_refused_with_the_way_out(cli, tagger, tmp_path, magic):
+    book = tmp_path / "book.xlsx"
+    book.write_bytes(magic + b"\x14\0\0\xee\0")
+    for arguments in (
+        ("fit", book, "--model", tmp_path / "model"),
+        ("predict", tagger, book),
+        ("predict", tagger, book, "--from", "csv"),
+    ):
+        done = cli(*arguments)
+        assert (done.status, done.err.count("\n")) == (2, 1)
+        assert "found a workbook or a zip archive: save the table as CSV" in done.err

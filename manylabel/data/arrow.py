@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from manylabel.data.json_records import iter_objects
 from manylabel.data.layout import json_object
 from manylabel.data.source import Source
 from manylabel.exceptions import DataError, MissingExtra
@@ -128,10 +129,9 @@ def _json(source: Source, choose: Choose, n_rows: int) -> Iterator[Any]:
 
 
 def _records(source: Source) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the objects of a file of JSON lines, and their lines."""
-    for number, line in enumerate(source.lines(), start=1):
-        if line.strip():
-            try:
-                yield number, json_object(line)
-            except ValueError as error:
-                raise DataError(source.path, str(error), number) from None
+    """Yield the objects of a file of JSON, and their lines."""
+    for number, text in iter_objects(source):
+        try:
+            yield number, json_object(text)
+        except ValueError as error:
+            raise DataError(source.path, str(error), number) from None

@@ -12,6 +12,7 @@ from manylabel import _validation
 from manylabel.data.arff import OPTION_C, MekaReader, MulanReader
 from manylabel.data.dataset import Dataset
 from manylabel.data.encoding import REMEDY
+from manylabel.data.json_records import is_json
 from manylabel.data.reader import Reader, ReadOptions, check_options
 from manylabel.data.records import RecordReader
 from manylabel.data.source import BLOCK, Source, suffix
@@ -123,15 +124,16 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
     ``{0,1}`` become one column per value.
 
     All others hold texts with labels and perhaps an ``id``, and give ``texts`` and no
-    ``X``. ``jsonl`` has an object a line. ``csv`` and ``tsv`` have a header; a field
-    may stand in quotes, with line ends and doubled quotes in it, and a csv is separated
-    by that of comma, semicolon, tab and ``|`` in its header which most lines have as
-    often. Their labels are names, even if they look like numbers; a field that is a
-    whole list of strings, as ``['a', 'b']``, is taken as such. ``libmultilabel`` has no
-    header and no quotes: identifier, tab, labels separated by blanks, tab, text.
-    Nothing in it tells it from another table, so it must be asked for. What was told of
-    a file of texts is in ``Dataset.read_as``. If every row has one label at most and
-    some look like several, or each is another, ``DoubtfulLabels`` is warned.
+    ``X``. ``jsonl`` has an object a line, or all in an array. ``csv`` and ``tsv`` have
+    a header; a field may stand in quotes, with line ends and doubled quotes in it, and
+    a csv is separated by that of comma, semicolon, tab and ``|`` in its header which
+    most lines have as often. Their labels are names, even if they look like numbers; a
+    field that is a whole list of strings, as ``['a', 'b']``, is taken as such.
+    ``libmultilabel`` has no header and no quotes: identifier, tab, labels separated by
+    blanks, tab, text. Nothing in it tells it from another table, so it must be asked
+    for. What was told of a file of texts is in ``Dataset.read_as``. If every row has
+    one label at most and some look like several, or each is another, ``DoubtfulLabels``
+    is warned.
 
     Examples
     --------
@@ -233,7 +235,7 @@ def tell_format(source: Source) -> str:
         )
     if HEADER.match(head + b"\n"):
         return "xc"
-    if head.lstrip().startswith(b"{"):
+    if is_json(head):
         return "jsonl"
     if head.lstrip().startswith((b"@", b"%")):
         found = RELATION.search(head)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 from manylabel._escapes import json_text
 from manylabel.data.arrow import parquet_batches
 from manylabel.data.dataset import Dataset
+from manylabel.data.json_records import iter_objects
 from manylabel.data.layout import Layout, json_object
 from manylabel.data.nested import asked_columns, follow, merge_fields
 from manylabel.data.reader import ReadOptions
@@ -45,7 +46,7 @@ class LinesReader(RecordReader):
 
 
 class JsonlReader(RecordReader):
-    """Read one JSON object a line, in UTF-8; blank lines do not count.
+    """Read JSON objects, one a line or all in an array; blank lines do not count.
 
     Columns may be paths to fields of objects inside, as ``meta.tags.name``. What the
     first record lacks the first thousand tell.
@@ -56,9 +57,8 @@ class JsonlReader(RecordReader):
         self._asked = asked_columns(options)
 
     def items(self) -> Lines:
-        """Yield the lines that are not blank."""
-        lines = enumerate(self.source.lines(), start=1)
-        return ((number, line) for number, line in lines if line.strip())
+        """Yield the lines that are not blank, or the elements of an array."""
+        return iter_objects(self.source)
 
     def record(self, item: bytes) -> Mapping[str, Any]:
         """Return the object of a line, and what paths lead to."""

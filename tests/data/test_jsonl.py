@@ -194,3 +194,50 @@ def test_labels_that_are_objects_are_told_their_path(tmp_path):
     path.write_text('{"text": "wine", "tags": [{"name": "drink"}]}\n')
     with pytest.raises(DataError, match=r"labels_column may be a path, as 'tags.name'"):
         read(path)
+
+
+@pytest.mark.parametrize("indent", [None, 0, 2])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_an_array_is_read_as_lines_are(put, monkeypatch, indent, encoding):
+    objects = [json.loads(line) for line in ROWS.splitlines() if line]
+    text = json.dumps(objects, indent=indent, ensure_ascii=False)
+    for size in (64, 1 << 17):
+        monkeypatch.setattr("manylabel.data.json_records.BLOCK", size)
+        path = put(text.replace("first", "zuerst, \\nö").encode(encoding), "a.json")
+        data = read(path)
+        assert data.texts == ("zuerst, \nö", "second", "")
+        assert data.labels.decode(data.Y) == [["b", "z"], [], ["a"]]
+        assert sum(len(chunk) for chunk in iter_chunks(path, n_rows=1)) == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (
+            '[{"text": "a", "labels": []},\n 7]',
+            "line 2: expected a JSON object, found 7",
+        ),
+        (
+            '[\n{"text": "a", "labels": []},\n{"te',
+            "line 3: expected a whole array of J",
+        ),
+        (
+            '[{"text": "a", "labels": []}\n',
+            "line 2: expected a whole array of JSON obj",
+        ),
+        (
+            '[{"text": "' + "a" * (1 << 18),
+            "line 1: expected lines of at most 131,072 by",
+        ),
+        (b'[{"text": "caf\xe9\xe9\xe9\xe9", ', "a.json: expected text in utf-8, found"),
+    ],
+)
+def test_a_damaged_array_is_refused(put, content, reason):
+    with pytest.raises(DataError, match=reason):
+        read(put(content, "a.json"), max_line_bytes=1 << 17)
+
+
+def test_elements_of_an_array_that_are_bad_may_be_skipped(put):
+    path = put('[{"text": "a", "labels": ["b"]}, {"text": 7}, 3]')
+    with pytest.warns(SkippedLines, match="2 bad lines"):
+        assert read(path, skip_bad_lines=True).texts == ("a",)

@@ -19,6 +19,7 @@ OFTEN = 0.4  # share of zero bytes in every other place: Western text in UTF-16
 ACCENTS = 2  # that stand side by side, as in Grüße
 SELDOM = 0.2  # accents and marks side by side that could be UTF-8 too, as é »
 HIGH = re.compile(rb"[\x80-\xff]+")
+OLD_END = re.compile(rb"[^\r\n]++\r(?![\r\n])")
 REMEDY = "encoding says which other it is, such as cp1252 or utf-16"
 
 
@@ -52,16 +53,36 @@ def check_encoding(encoding: str) -> str:
     return encoding
 
 
-def as_utf8(stream: IO[bytes], encoding: str) -> IO[bytes]:
-    """Return a stream of the same letters in UTF-8; reading raises UnicodeError."""
-    return cast(IO[bytes], io.BufferedReader(Recoded(stream, encoding), PIECE))
+def has_old_ends(head: bytes) -> bool:
+    r"""Return whether lines end with ``\r`` alone, as those of old Macs do.
+
+    Cells of a table may have newlines in them.
+
+    Examples
+    --------
+    >>> has_old_ends(b"a,b\r1,2\r"), has_old_ends(b"a,b\r\n1,2\r\n")
+    (True, False)
+    """
+    is_first = OLD_END.match(head) and b"\0" not in head
+    return bool(is_first) and head.count(b"\r") > head.count(b"\n")
+
+
+def as_utf8(stream: IO[bytes], encoding: str, *, old_ends: bool = False) -> IO[bytes]:
+    """Return a stream of the same letters in UTF-8; reading raises UnicodeError.
+
+    Old line ends become newlines.
+    """
+    recoded = Recoded(stream, encoding, old_ends=old_ends)
+    return cast(IO[bytes], io.BufferedReader(recoded, PIECE))
 
 
 class Recoded(io.RawIOBase):
     """A stream in some encoding, read as UTF-8, a piece in memory at a time."""
 
-    def __init__(self, stream: IO[bytes], encoding: str) -> None:
-        self._stream = stream
+    def __init__(
+        self, stream: IO[bytes], encoding: str, *, old_ends: bool = False
+    ) -> None:
+        self._stream, self._old_ends = stream, old_ends
         self._decoder = codecs.getincrementaldecoder(encoding)()
         self._ready = memoryview(b"")
 
@@ -76,6 +97,7 @@ class Recoded(io.RawIOBase):
             piece = self._stream.read(PIECE)
             more = bool(piece)
             text = self._decoder.decode(piece, final=not more)
+            text = text.replace("\r", "\n") if self._old_ends else text
             self._ready = memoryview(text.encode())
         n_bytes = min(len(buffer), len(self._ready))
         buffer[:n_bytes] = self._ready[:n_bytes]

@@ -15,6 +15,7 @@ from manylabel.data.encoding import (
     UTF_8,
     as_utf8,
     check_encoding,
+    has_old_ends,
     tell_encoding,
 )
 from manylabel.exceptions import DataError
@@ -49,7 +50,8 @@ class Source:
     path : Path
         The file.
     encoding : str
-        How its letters are written; all that is read is UTF-8.
+        How its letters are written; all that is read is UTF-8, and its line ends are
+        newlines even where they are those of old Macs.
     is_guessed : bool
         Whether nobody said so, and it is not UTF-8.
     head : bytes
@@ -80,16 +82,22 @@ class Source:
             raise DataError(self.path, NO_WORKBOOK)
         self.gzipped = start.startswith(GZIP_MAGIC)
         self.encoding = UTF_8 if encoding is None else check_encoding(encoding)
-        with self.open() as stream:
-            head = stream.read(HEAD)
+        self._old_ends = False
+        head = self._read_head()
         told = UTF_8 if encoding is not None else tell_encoding(head)
         self.is_guessed = told != UTF_8
         if self.is_guessed:
             self.encoding = told
-            with self.open() as stream:
-                head = stream.read(HEAD)
+            head = self._read_head()
+        if has_old_ends(head):
+            self._old_ends = True
+            head = self._read_head()
         self._start = len(BOM) if head.startswith(BOM) else 0
         self.head = head[self._start :]
+
+    def _read_head(self) -> bytes:
+        with self.open() as stream:
+            return stream.read(HEAD)
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
@@ -98,7 +106,10 @@ class Source:
             with self.path.open("rb") as raw, self._unzipped(raw) as stream:
                 # UTF-8 is checked line by line, so that bad lines can be skipped.
                 plain = codecs.lookup(self.encoding).name == UTF_8
-                yield stream if plain else as_utf8(stream, self.encoding)
+                if plain and not self._old_ends:
+                    yield stream
+                else:
+                    yield as_utf8(stream, self.encoding, old_ends=self._old_ends)
         except UnicodeError as error:
             raise DataError(
                 self.path,

@@ -119,3 +119,22 @@ def test_damage_to_utf_8_is_not_another_encoding():
     assert tell_encoding(b"PAR1\0\0\xff\xe9") == "utf-8"
     assert tell_encoding(codecs.BOM_UTF16_LE + b"\x00\xd8\x00\xd8") == "utf-8"
     assert tell_encoding(gzip.compress(b"x", mtime=0)) == "utf-8"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_line_ends_of_old_macs_are_line_ends(put, encoding):
+    rows = [*(f"caffè {n},x" for n in range(20_000)), '"one\ntwo",y']
+    content = "\r".join(["text,tags", *rows, ""]).encode(encoding)
+    for path in (put(content, "a.csv"), put(content, "a.csv", zipped=True)):
+        data = read(path)
+        assert len(data) == 20_001
+        assert (data.texts[0], data.texts[-1]) == ("caffè 0", "one\ntwo")
+        with pytest.raises(DataError, match="line 3: expected 2 fields, found 1"):
+            read(put("text,tags\ra,b\rc\r", "a.csv"))
+
+
+def test_a_stray_carriage_return_is_no_line_end(put):
+    path = put("text,tags\na\rb,x\n", "a.csv")
+    assert read(path).texts == ("a\rb",)
+    path = put("a\rb\nc\nd\n", "a.txt")
+    assert read(path, format="lines").texts == ("a\rb", "c", "d")

@@ -5,6 +5,7 @@ import shutil
 import sys
 import tempfile
 import warnings
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -104,15 +105,17 @@ class DataFile:
         if given["labels_column"] or given["labels_columns"]:
             known = {name: it for name, it in known.items() if name not in LABELS}
         added = {name: it for name, it in known.items() if not given[name]}
-        if not added or self._is_live() or self.is_sharded:
+        columns = known.get("text_columns")
+        if not added or self._is_live(columns) or self.is_sharded:
             return self
         # What was piped is in a file by now, and cannot be read from the pipe again.
-        found = replace(self, given=self.path, reading=replace(self.reading, **added))
+        kept = replace(self, given=self.path)
+        found = replace(kept, reading=replace(self.reading, **added))
         if not found._is_readable() and "id_column" in added:
             del added["id_column"]  # rows to come may lack it
             found = replace(found, reading=replace(self.reading, **added))
         # If neither can be read, what the file lacks of the model's columns is said.
-        return found if found._is_readable() or not self._is_readable() else self
+        return found if found._is_readable() or not kept._is_readable() else kept
 
     def _is_readable(self) -> bool:
         """Tell whether the first row has the columns that are named."""
@@ -229,15 +232,23 @@ class DataFile:
         return self._table_format(source.head)
 
     def _table_format(self, head: bytes) -> str:
-        """Return the format of a table, if columns are named, else lines."""
+        """Return the format of a table, told by its header, else lines."""
+        found = self._tell_table(head)
+        if self.reading.text_columns:
+            return found or "csv"  # which says what it lacks
+        if found:
+            note_once(f"note: {self.path}: read as {found} (--from lines if not).")
+        return found or "lines"
+
+    def _tell_table(self, head: bytes, columns: list[str] | None = None) -> str | None:
+        """Return the format of a table whose header has the columns of the text."""
         from manylabel.data.text_files import tell_table
 
-        asked = self.reading.options()["text_columns"]
-        if not asked:
-            return "lines"
+        asked = self.reading.options()["text_columns"] or columns
         header = head.lstrip(b"\r\n").partition(b"\n")[0]
-        columns: ReadOptions = {"text_columns": asked, "labels_column": False}
-        return tell_table(header, columns) or "csv"  # which says what it lacks
+        if not (asked or any(mark in header for mark in (b",", b";", b"\t", b"|"))):
+            return None  # a word, as it may be typed
+        return tell_table(header, {"text_columns": asked, "labels_column": False})
 
     def _tell(self, data: "Dataset") -> None:
         """Say how the file was read, where that was not said before."""
@@ -317,14 +328,26 @@ class DataFile:
                     f"found {found[what]}."
                 )
 
-    def _is_live(self) -> bool:
-        """Return whether texts come as lines that are not to be waited for."""
+    def _is_live(self, columns: list[str] | None = None) -> bool:
+        """Return whether texts come as lines that are not to be waited for.
+
+        A table that has the columns of the text, those given or usual ones, is a file.
+        """
+        from manylabel.data.json_records import is_json
+
         is_file = self.reading.encoding or self.reading.text_columns
         if self.given != STANDARD or not self.textual or is_file:
             return False
+        if self.reading.from_:
+            return self.reading.from_ == "lines"
         stream: Any = sys.stdin.buffer
-        is_json = stream.peek(1)[:1] == b"{"
-        return self.reading.from_ == "lines" or not (self.reading.from_ or is_json)
+        head = stream.peek(1).removeprefix(BOM_UTF8)
+        if is_json(head) or b"\0" in head:
+            return False
+        is_typed = stream.isatty()
+        return is_typed or not (
+            self._tell_table(head, columns) or self._tell_table(head)
+        )
 
     def _live(self) -> Iterator["Dataset"]:
         """Yield the lines of standard input as soon as they are there."""

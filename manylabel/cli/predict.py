@@ -97,7 +97,8 @@ def predict(
 ) -> None:
     """Print the best labels of each row, in the order of the rows.
 
-    A model of texts also reads plain lines, a text each, and answers as they come.
+    A model of texts also reads plain lines, a text each, and answers as they come,
+    unless the first is the header of a table that has the columns of the text.
     Labels that have no names are called by their columns. Rows are numbered from 0. In
     tsv, a backslash in a name is doubled, and control characters, direction marks and
     letters that the output's encoding lacks are spelt as in Python; jsonl is UTF-8.

@@ -1,5 +1,7 @@
 """Files as new users bring them: read right, or refused with the way out."""
 
+import gzip
+
 import pytest
 
 from manylabel.cli.main import run
@@ -83,3 +85,41 @@ def test_a_workbook_is_refused_with_the_way_out(cli, tagger, tmp_path, magic):
         done = cli(*arguments)
         assert (done.status, done.err.count("\n")) == (2, 1)
         assert "found a workbook or a zip archive: save the table as CSV" in done.err
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"id,text\n1,red wine\n2,rye bread\n",
+        b"\xef\xbb\xbfTitle;Body\nA;red wine\nB;rye bread\n",
+        "text\tnr\nred wine\t1\nrye bread\t2\n".encode("utf-16"),
+        b'[\n{"text": "red wine"},\n{"text": "rye bread"}\n]\n',
+        gzip.compress(b"id,text\n1,red wine\n2,rye bread\n", mtime=0),
+    ],
+    ids=["comma", "mark", "utf-16", "array", "gzip"],
+)
+def test_a_table_on_standard_input_is_told(best, standard_input, tmp_path, content):
+    standard_input(content)
+    assert best("-") == ["drink", "food"]
+    (tmp_path / "file").write_bytes(content)
+    assert best(tmp_path / "file") == ["drink", "food"]
+
+
+def test_columns_of_the_model_tell_a_table_on_standard_input(
+    cli, standard_input, tmp_path
+):
+    path, model = tmp_path / "train.csv", tmp_path / "model"
+    path.write_text(TABLE.replace("text", "body text"))
+    assert cli("fit", path, "--model", model, "--text-column=body text").status == 0
+    for name in ("body text", "text"):
+        standard_input(f"id,{name}\n1,red wine\n".encode())
+        done = cli("predict", model, "--format", "jsonl")
+        assert done.out.count("\n") == 1
+        assert '"labels": ["drink", "food"]' in done.out
+
+
+def test_lines_that_only_look_like_a_header_can_be_texts(cli, best, standard_input):
+    standard_input(b"text\nred wine\n")
+    assert len(best()) == 2
+    standard_input(b"text,wine\nred wine\n")
+    assert len(best("-", "--from", "lines")) == 2

@@ -1,5 +1,6 @@
 """The entry point: all verbs, and one answer to all that can go wrong."""
 
+import errno
 import os
 import re
 import sys
@@ -201,7 +202,10 @@ def _typed(parameter: Any) -> str:
 
 def _place(error: OSError) -> str:
     what = (error.strerror or str(error)).lower()
-    return what if error.filename is None else f"{error.filename}: {what}"
+    # Whatever writes a file says which: see data/writing.py.
+    place = "standard output" if error.errno == errno.ENOSPC else None
+    place = place if error.filename is None else error.filename
+    return what if place is None else f"{place}: {what}"
 
 
 if __name__ == "__main__":

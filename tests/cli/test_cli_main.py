@@ -178,7 +178,8 @@ def test_a_closed_output_is_no_error(tmp_path):
 def test_a_full_disk_is_one_sentence(process, model, files):
     with open("/dev/full", "w") as full:
         outcome = process("predict", model, files / "test.txt", stdout=full)
-    assert (outcome.status, outcome.err) == (2, "error: no space left on device.\n")
+    assert outcome.status == 2
+    assert outcome.err == "error: standard output: no space left on device.\n"
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ def describe(
 
     data = DataFile(file, reading)
     profile = Profile(track(data.chunks(), "Reading"))
+    if not profile.n_rows:
+        note(f"note: {file}: there are no rows, so all figures of labels are 0.")
     figures = profile.figures()
     if plot is not None:
         plot_profile(profile, plot, title=file.name)

@@ -1,6 +1,7 @@
 """Files as new users bring them: read right, or refused with the way out."""
 
 import gzip
+import json
 
 import pytest
 
@@ -123,3 +124,11 @@ def test_lines_that_only_look_like_a_header_can_be_texts(cli, best, standard_inp
     assert len(best()) == 2
     standard_input(b"text,wine\nred wine\n")
     assert len(best("-", "--from", "lines")) == 2
+
+
+def test_a_table_of_a_header_alone_is_told(cli, tmp_path):
+    path = tmp_path / "head.csv"
+    path.write_text("text,tags\n")
+    done = cli("describe", path, "--json")
+    assert (done.status, json.loads(done.out)["rows"]) == (0, 0)
+    assert done.err.startswith(f"note: {path}: there are no rows, ")

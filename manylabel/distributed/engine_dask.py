@@ -35,7 +35,7 @@ def run(
 
     futures = [client.submit(function, *task, pure=False) for task in tasks]
     try:
-        for future in as_completed(futures):
+        for future in as_completed(futures, loop=client.loop):
             yield future.result()
     finally:
         client.cancel(futures)

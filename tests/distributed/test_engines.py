@@ -4,6 +4,7 @@ import errno
 import os
 import pickle
 import signal
+import subprocess
 import sys
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -159,6 +160,17 @@ def test_an_address_is_a_client(dask_client, data, tmp_path):
     address = dask_client.scheduler.address.replace("tcp://", "dask://")
     model = fit(LEARNERS["OneVsRest"], data, out=tmp_path / "out", client=address)
     assert files(model, tmp_path / "1") == whole("OneVsRest", data, tmp_path / "2")
+
+
+@pytest.mark.slow
+def test_an_address_needs_no_client_of_the_process(dask_client, data, tmp_path):
+    address = dask_client.scheduler.address.replace("tcp://", "dask://")
+    ml.write(data, tmp_path / "rows.txt")
+    asked = ["fit", "rows.txt", "--model", "model", "--on", address]
+    command = [sys.executable, "-m", "manylabel.cli.main", *asked, "--work", "out"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr.decode()
+    assert len(ml.Tagger.load(tmp_path / "model").label_names_) == data.n_labels
 
 
 def make_session(asked, is_there):

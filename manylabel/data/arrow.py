@@ -49,8 +49,9 @@ def iter_batches(
 
 
 def is_parquet(source: Source) -> bool:
-    """Tell whether a file begins as Parquet does."""
-    return source.head.startswith(b"PAR1")
+    """Tell whether a file begins as Parquet does, or has its name and is empty."""
+    is_emptied = not source.head and source.path.suffix == ".parquet"
+    return is_emptied or source.head.startswith(b"PAR1")
 
 
 def files_of(path: str | Path) -> list[Path]:

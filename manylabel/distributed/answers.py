@@ -13,6 +13,7 @@ from manylabel.data.source import Source
 from manylabel.distributed.plan import cut_evenly
 from manylabel.distributed.prediction import BatchPredictor
 from manylabel.distributed.sealed import read_sealed, write_sealed
+from manylabel.distributed.shards import verify
 from manylabel.distributed.versions import versions
 from manylabel.exceptions import ArchiveError, DataError
 
@@ -97,6 +98,8 @@ def _divided(path: Path, checksum: str | None, n_rows: int) -> Iterator[Piece]:
             if checksum is None and not head.startswith(b"{"):
                 raise DataError(path, "expected Parquet or JSON lines.")
             yield Piece(str(path), n_bytes, 0, 0, None, checksum)
+        elif checksum is not None:
+            verify(path, checksum)  # it was written so, or has been emptied
         return
     with open_parquet(source) as file:
         facts = file.metadata

@@ -165,19 +165,23 @@ def files_with_checksums(path: str | Path) -> list[tuple[Path, str | None]]:
     if not Path(path, FILE).exists():
         return [(file, None) for file in files_of(path)]
     manifest = read_manifest(path)
-    return [
-        (manifest.folder / os.path.basename(shard.name), shard.sha256)
-        for shard in manifest.shards
-    ]
+    files = [manifest.folder / os.path.basename(s.name) for s in manifest.shards]
+    for file in files:
+        _refuse_missing(file)
+    return [(f, s.sha256) for f, s in zip(files, manifest.shards, strict=True)]
 
 
 def verify(path: Path, checksum: str) -> None:
     """Refuse a shard that is not as it was written."""
-    if not path.exists():
-        raise DataError(path, "this shard is missing: write the shards again.")
+    _refuse_missing(path)
     if _checksum(path) != checksum:
         reason = "the checksum is wrong, so the shard is damaged: write it again."
         raise DataError(path, reason)
+
+
+def _refuse_missing(path: Path) -> None:
+    if not path.exists():
+        raise DataError(path, "this shard is missing: write the shards again.")
 
 
 def joined(chunks: Sequence[Dataset]) -> Dataset:

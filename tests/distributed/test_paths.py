@@ -6,7 +6,8 @@ import pytest
 
 import manylabel as ml
 from manylabel.cli.main import run
-from manylabel.distributed import paths, predict, predict_paths
+from manylabel.data import LabelSpace
+from manylabel.distributed import paths, predict, predict_paths, write_shards
 from manylabel.distributed.lock import locked
 from manylabel.exceptions import ArchiveError, DataError
 
@@ -16,6 +17,8 @@ WORDS = ["wine", "bread", "cheese", "red", "old", "white", "rye", "apple"]
 PAIRS = [(a, b) for a in WORDS for b in WORDS]
 TEXTS = [f"{a} and {b}" for a, b in PAIRS]
 TAGS = [sorted({a, b}) for a, b in PAIRS]
+SPACE = LabelSpace.from_labels(TAGS)
+LABELLED = ml.Dataset(None, SPACE.encode(TAGS), label_names=SPACE.names, texts=TEXTS)
 
 
 @pytest.fixture(scope="module")
@@ -230,3 +233,38 @@ def test_what_cannot_be_predicted_is_refused(model, rows, out, tmp_path):
         predict_paths(rows, model, out=out, client="abacus")
     with pytest.raises(TypeError, match=r"Got a \w+Path\. Files go to predict_paths"):
         predict(rows, model)
+
+
+@pytest.fixture(params=["jsonl", "parquet"])
+def shards(request, tmp_path):
+    """Return the files of a sharded folder of texts."""
+    pieces = [LABELLED[:30], LABELLED[30:40], LABELLED[40:]]
+    write_shards(pieces, tmp_path / "shards", format=request.param)
+    return sorted((tmp_path / "shards").glob(f"*.{request.param}"))
+
+
+def test_an_emptied_shard_is_told_before_anything_is_asked(model, shards, out):
+    shards[1].write_bytes(b"")
+    message = "the shard is damaged|a whole Parquet file"
+    with pytest.raises(DataError, match=rf"{shards[1].name}: .*({message})"):
+        predict_paths(shards[0].parent, model, out=out)
+    assert not (out / "_answers.json").exists()
+
+
+def test_a_missing_shard_is_told_before_anything_is_asked(model, shards, out):
+    shards[1].unlink()
+    with pytest.raises(DataError, match=rf"{shards[1].name}: this shard is missing"):
+        predict_paths(shards[0].parent, model, out=out)
+    assert not (out / "_answers.json").exists()
+
+
+def test_a_shard_that_was_written_empty_has_no_answers(model, out, tmp_path):
+    write_shards([LABELLED, LABELLED[:0]], tmp_path / "shards", format="jsonl")
+    predict_paths(tmp_path / "shards", model, out=out)
+    assert parquet.read_table(out).num_rows == len(TEXTS)
+
+
+def test_an_emptied_parquet_file_is_no_file_of_no_rows(model, rows, out):
+    (rows / "b.parquet").write_bytes(b"")
+    with pytest.raises(DataError, match=r"b\.parquet: expected a whole Parquet file"):
+        predict_paths(rows, model, out=out)

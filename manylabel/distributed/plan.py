@@ -223,9 +223,9 @@ def _shard_ranges(
     With more parts than shards, those are taken in turn; with fewer, several at once.
     """
     ranges = list(cut_evenly(np.ones(n_trees), n_parts))
-    step = max(1, n_shards // len(ranges))
+    groups = np.array_split(np.arange(n_shards), min(n_shards, len(ranges)))
     return [
-        ("trees", *each, [(n * step + i) % n_shards for i in range(step)])
+        ("trees", *each, groups[n % len(groups)].tolist())
         for n, each in enumerate(ranges)
     ]
 

@@ -106,6 +106,18 @@ def test_the_first_trees_are_those_of_the_first_rows(folder, data, tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("n_shards", [1, 2, 7])
+@pytest.mark.parametrize("n_parts", [1, 3, 5, 40])
+def test_every_shard_is_read_by_a_part(data, n_shards, n_parts, tmp_path):
+    chunks = [data[n::n_shards] for n in range(n_shards)]
+    write_shards(chunks, tmp_path / "rows")
+    asked = ml.FastXML(n_estimators=20), tmp_path / "rows", n_parts, tmp_path / "out"
+    read = [part.shards for part in plan(*asked, rows="shards")]
+    assert {number for numbers in read for number in numbers} == set(range(n_shards))
+    sizes = {len(numbers) for numbers in read}
+    assert max(sizes) - min(sizes) <= 1
+
+
 def test_a_missing_shard_is_told(folder, tmp_path):
     parts = plan(ml.FastXML(), folder, 3, tmp_path / "out", rows="shards")
     (folder / "00001.txt").unlink()

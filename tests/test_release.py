@@ -1,6 +1,7 @@
 """What a release is made of agrees with itself."""
 
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -46,6 +47,13 @@ def test_all_files_name_one_version_and_one_day():
     assert cited == {"version": newest, "date-released": day}
     assert newest == version
     assert f"image: manylabel:{version}\n" in read("docker/compose.yaml")
+
+
+def test_the_extra_of_ray_reaches_addresses():
+    extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
+    assert any(re.match(r"ray\[client,", needed) for needed in extras["ray"])
+    lowest = runpy.run_path(str(ROOT / "scripts" / "check_versions.py"))["lowest"]
+    assert any(needed.startswith("ray[client,data]==") for needed in lowest("ray"))
 
 
 def test_what_is_promised_is_what_is_tested():

@@ -87,11 +87,9 @@ class BatchPredictor:
     @property
     def tagger(self) -> Tagger:
         """The model, mapped once in this process."""
+        # Not where it is unpickled: an engine may wait for ever for what fails there.
+        check_versions(self.versions)
         return map_model(self.model, self.seal, self.n_jobs)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        check_versions(state["versions"])
-        self.__dict__.update(state)
 
 
 def predict_batches(

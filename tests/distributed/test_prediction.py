@@ -185,7 +185,7 @@ def test_a_worker_of_another_version_is_told(texts):
     sent = pickle.dumps(predict_batches(texts))
     old = sent.replace(ml.__version__.encode(), b"9" * len(ml.__version__))
     with pytest.raises(RuntimeError, match="manylabel must be the same for driver"):
-        pickle.loads(old)
+        pickle.loads(old).predict(pa.RecordBatch.from_pydict({"text": TEXTS}))
 
 
 def test_another_model_than_the_driver_saw_is_told(texts, tmp_path):

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -201,6 +202,26 @@ def test_engines_judge_as_one_process_does(engine, files, model, request, tmp_pa
         evaluate(model, [*files, damaged], client=client)
     with pytest.raises(FileNotFoundError, match=r"nothing\.parquet"):
         evaluate(model, [*files, tmp_path / "nothing.parquet"], client=client)
+
+
+@pytest.mark.parametrize("engine", ["dask", "ray", "spark"])
+def test_other_versions_of_a_worker_are_told(engine, rows, model, request, monkeypatch):
+    client, new = request.getfixturevalue(engine), predict_batches(model)
+    old = replace(new, versions=new.versions | {"numpy": "0.0.1"})  # of the driver
+    monkeypatch.setattr("manylabel.distributed.prediction.check_versions", print)
+    monkeypatch.setattr("manylabel.distributed.frames.predict_batches", lambda _: old)
+    if engine == "dask":
+        import dask.dataframe as frames
+
+        answer = predict(frames.read_parquet(str(rows), columns=["id", "text"]), model)
+        ask = lambda: client.compute(answer).result(PATIENCE)  # noqa: E731
+    elif engine == "spark":
+        ask = predict(client.read.parquet(str(rows)).drop("labels"), model).collect
+    else:
+        frame = client.data.read_parquet(str(rows)).select_columns(["id", "text"])
+        ask = predict(frame, model).take_all
+    with pytest.raises(Exception, match=r"numpy must be the same .* Got 0\.0\.1 and"):
+        ask()
 
 
 @pytest.mark.parametrize("engine", ["dask", "ray", "spark"])

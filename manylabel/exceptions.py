@@ -5,7 +5,8 @@
     ManylabelError
     ├── DataError      (also a ValueError)   a file does not hold what it should
     ├── ArchiveError   (also a ValueError)   a model folder is damaged or foreign
-    └── MissingExtra   (also an ImportError) an optional dependency is not installed
+    ├── MissingExtra   (also an ImportError) an optional dependency is not installed
+    └── OtherVersions  (also a RuntimeError) driver and workers have different packages
 
     SkippedLines       (a UserWarning)       bad lines of a file were left out
     DoubtfulLabels     (a UserWarning)       labels of a file may be something else
@@ -77,6 +78,10 @@ class MissingExtra(ManylabelError, ImportError):
         what, package, extra, python = self.args
         install = f"{shlex.quote(python)} -m pip install 'manylabel[{extra}]'"
         return f"{what} needs {package}: {install}"
+
+
+class OtherVersions(ManylabelError, RuntimeError):
+    """A worker of a cluster has another version of a package than its driver."""
 
 
 class SkippedLines(UserWarning):

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.metadata import version
 
 from manylabel._version import __version__
+from manylabel.exceptions import OtherVersions
 
 # Numba compiles the kernels; the others compute beside them.
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
@@ -25,7 +26,7 @@ def check_versions(driver: Mapping[str, str]) -> None:
     """Refuse to work with other packages than the driver has."""
     for package, here in versions().items():
         if driver.get(package) != here:
-            raise RuntimeError(
+            raise OtherVersions(
                 f"{package} must be the same for driver and workers. Got "
                 f"{driver.get(package)} and, on {socket.gethostname()}, {here}."
             )

@@ -121,6 +121,17 @@ def test_a_damaged_shard_is_neither_predicted_nor_judged(
         assert f"{second.name}: the checksum is wrong" in outcome.err
 
 
+def test_other_versions_of_a_worker_end_in_one_sentence(
+    cli, tables, stand_in, tmp_path, monkeypatch
+):
+    old = {"manylabel": "0.0.1"}
+    monkeypatch.setattr("manylabel.distributed.paths.versions", lambda: old)
+    outcome = cli("predict", *tables, "-o", tmp_path / "out", "--on", stand_in)
+    assert outcome.status == 2
+    assert outcome.err.startswith("error: manylabel must be the same for driver and w")
+    assert outcome.err.count("\n") == 1
+
+
 def test_a_learner_without_parts_is_refused_at_once(cli, file, tmp_path):
     where = ("--model", tmp_path / "model", "--on", "dask://nowhere:1")
     outcome = cli("fit", file, *where, "--learner", "popularity")

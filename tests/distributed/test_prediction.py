@@ -9,7 +9,7 @@ import pytest
 
 import manylabel as ml
 from manylabel.distributed import predict_batches
-from manylabel.exceptions import ArchiveError
+from manylabel.exceptions import ArchiveError, OtherVersions
 
 pa = pytest.importorskip("pyarrow")
 TEXTS = ["red wine", "white wine", "brown bread", "rye bread and wine"]
@@ -184,7 +184,7 @@ def test_a_process_maps_the_model_once(texts):
 def test_a_worker_of_another_version_is_told(texts):
     sent = pickle.dumps(predict_batches(texts))
     old = sent.replace(ml.__version__.encode(), b"9" * len(ml.__version__))
-    with pytest.raises(RuntimeError, match="manylabel must be the same for driver"):
+    with pytest.raises(OtherVersions, match="manylabel must be the same for driver"):
         pickle.loads(old).predict(pa.RecordBatch.from_pydict({"text": TEXTS}))
 
 

@@ -35,7 +35,9 @@ def lowest(*extras: str) -> list[str]:
     needed = list(project["dependencies"])
     for extra in extras:
         needed += project["optional-dependencies"][extra]
-    bounds = [re.fullmatch(r"([\w-]+(?:\[[\w,]+\])?)>=([\d.]+)", each) for each in needed]
+    bounds = [
+        re.fullmatch(r"([\w-]+(?:\[[\w,]+\])?)>=([\d.]+)", each) for each in needed
+    ]
     assert all(bounds), f"each of {needed} must have a lowest version"
     return [f"{bound[1]}=={bound[2]}" for bound in bounds if bound]
 

@@ -14,6 +14,7 @@ from manylabel.distributed.plan import (
     Part,
     fresh,
     parts_of,
+    place_of,
     read_plan,
 )
 from manylabel.distributed.versions import check_versions
@@ -40,7 +41,7 @@ def merge(parts: Iterable[str | Path]) -> Any:
     folder, found = _read(parts)
     plan = read_plan(folder)
     if plan["rows"] == SHARDS:
-        return _together(folder, found)
+        return _together(persistence.load(place_of(folder, plan, LEARNER)), found)
     division = begin_division(folder)
     learnt: dict[str, list[Any]] = {stage: [] for stage in division.stages}
     sizes = {"n_features": division.learner.n_features_in_}
@@ -55,9 +56,9 @@ def merge(parts: Iterable[str | Path]) -> Any:
         learnt[part.stage].append(record)
     division.join(learnt)
     division.learner._check_state()
-    if not (folder / TAGGER).is_dir():
+    if TAGGER not in plan["folders"]:
         return division.learner
-    tagger = persistence.load(folder / TAGGER)
+    tagger = persistence.load(place_of(folder, plan, TAGGER))
     tagger.learner_ = division.learner
     return tagger
 
@@ -88,9 +89,8 @@ def _read(parts: Iterable[str | Path]) -> tuple[Path, Found]:
     return folder, found
 
 
-def _together(folder: Path, found: Found) -> Any:
+def _together(learner: Any, found: Found) -> Any:
     """Return the forest of trees that were grown from different rows."""
-    learner = persistence.load(folder / LEARNER)
     in_order = (values for _, (_, values, _) in sorted(found.items()))
     models = [fresh(learner).set_state(values) for values in in_order]
     return reduce(lambda one, other: one.merged(other), models)

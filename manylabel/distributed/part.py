@@ -17,6 +17,7 @@ from manylabel.distributed.plan import (
     PREPARED,
     SHARDS,
     Part,
+    place_of,
     read_plan,
 )
 from manylabel.distributed.sealed import find_plan
@@ -100,13 +101,13 @@ def read_division(folder: Path, plan: str) -> Division:
 
 def begin_division(folder: Path) -> Division:
     """Return the division of a plan's fit."""
-    learner = persistence.load(folder / LEARNER)
-    found = read_folder(folder / ROWS, ROWS)
-    if found.checksum != read_plan(folder)["source"]:
-        raise ArchiveError(folder / ROWS, "these are not the rows of the plan.")
+    plan = read_plan(folder)
+    learner = persistence.load(place_of(folder, plan, LEARNER))
+    found = read_folder(place_of(folder, plan, ROWS), ROWS)
     data, prepared = unflatten(found.values), None
-    if (folder / PREPARED).is_dir():
-        prepared = unflatten(read_folder(folder / PREPARED, ROWS).values)
+    if PREPARED in plan["folders"]:
+        found = read_folder(place_of(folder, plan, PREPARED), ROWS)
+        prepared = unflatten(found.values)
     division: Division = learner._divide(data["X"], data["Y"], prepared)
     return division
 
@@ -114,7 +115,7 @@ def begin_division(folder: Path) -> Division:
 def _grow_apart(folder: Path, plan: dict[str, Any], part: Part) -> dict[str, Any]:
     """Return what a forest learns from some shards: a whole model of some trees."""
     data = shards.read_shards(plan["source"], part.shards)
-    learner = persistence.load(folder / LEARNER)
+    learner = persistence.load(place_of(folder, plan, LEARNER))
     division = learner._divide(data.X, data.Y)
     learnt = division.fit(part.stage, range(part.start, part.stop))
     division.join({part.stage: [learnt]})

@@ -129,18 +129,28 @@ def make_plan(
         n_shards = len(shards.read_manifest(data).shards)
         persistence.save(fresh(estimator), folder / LEARNER)
         ranges = _shard_ranges(estimator.n_estimators, n_parts or 1, n_shards)
-        source = str(Path(data).resolve())
+        source, names = str(Path(data).resolve()), [LEARNER]
     else:
-        ranges = _divided(estimator, data, n_parts or 1, folder)
-        source = persistence.seal(folder / ROWS)
+        ranges, names = _divided(estimator, data, n_parts or 1, folder)
+        source = None
     facts: dict[str, Any] = {"versions": versions(), "source": source}
     facts |= {"key": key.hexdigest(), "rows": rows, "n_parts": n_parts or 1}
+    # What a plan does not name was left by another, which was interrupted.
+    facts |= {"folders": {name: persistence.seal(folder / name) for name in names}}
     return parts_of(write_sealed(folder / FILE, facts | {"ranges": ranges}))
 
 
 def read_plan(folder: Path) -> dict[str, Any]:
     """Return a plan, checked, or say what is wrong with it."""
     return read_sealed(folder / FILE)
+
+
+def place_of(folder: Path, plan: Mapping[str, Any], name: str) -> Path:
+    """Return where a plan keeps something, which must be as it was written."""
+    place = folder / name
+    if persistence.seal(place) != plan["folders"][name]:
+        raise ArchiveError(place, "this is not what the plan was made with.")
+    return place
 
 
 def parts_of(found: Mapping[str, Any]) -> list[Part]:
@@ -166,23 +176,26 @@ def _standing(folder: Path, key: str, n_parts: int | None) -> list[Part]:
 
 def _divided(
     estimator: Any, data: Any, n_parts: int, folder: Path
-) -> list[tuple[str, int, int, list[int]]]:
-    """Write learner, rows and what is prepared; return the ranges of the parts."""
+) -> tuple[list[tuple[str, int, int, list[int]]], list[str]]:
+    """Write what parts read; return their ranges, and the names of the folders."""
     learner, X, Y = _begin(estimator, data, folder)
     persistence.save(learner, folder / LEARNER)
     write_folder(folder / ROWS, ROWS, {}, {"X": X, "Y": Y})
     division = learner._divide(X, Y)
+    names = [LEARNER, ROWS] + [TAGGER] * isinstance(estimator, Tagger)
     if division.prepared is not None:
         values = division.prepared._asdict()
         write_folder(folder / PREPARED, ROWS, {}, values)
+        names.append(PREPARED)
     total = sum(costs.sum() for costs in division.stages.values())
-    return [
+    ranges = [
         (stage, start, stop, [])
         for stage, costs in division.stages.items()
         for start, stop in cut_evenly(
             costs, max(1, round(n_parts * costs.sum() / (total or 1)))
         )
     ]
+    return ranges, names
 
 
 def _begin(estimator: Any, data: Any, folder: Path) -> tuple[Any, CSR, CSR]:

@@ -1,6 +1,8 @@
 """Parts of a fit: merged, they are the whole, bit for bit."""
 
 import json
+import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -148,6 +150,33 @@ def test_what_is_learnt_is_not_learnt_again(data, tmp_path, monkeypatch):
     model = fit(ml.FastXML(n_estimators=3), data, out=tmp_path)
     assert times == {p: (p / "manifest.json").stat().st_mtime_ns for p in times}
     assert model.forest_.n_trees == 3
+
+
+def test_what_an_interrupted_plan_left_is_of_no_other(
+    texts, data, tmp_path, monkeypatch
+):
+    out, tagger = tmp_path / "out", ml.Tagger(ml.LabelTree(leaf_labels=40))
+    with monkeypatch.context() as patch:
+        planning = sys.modules["manylabel.distributed.plan"]
+        patch.setattr(planning, "write_sealed", None)  # what comes last fails
+        with pytest.raises(TypeError):
+            plan(tagger, texts, 3, out)
+    assert (out / "tagger").is_dir()
+    assert (out / "prepared").is_dir()
+    merged = fit(ml.OneVsRest(), data, out=out, n_parts=3)
+    assert_same_folders(merged, ml.OneVsRest().fit(data.X, data.Y), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["learner", "rows", "tagger", "prepared"])
+def test_what_replaced_a_part_of_the_plan_is_told(name, texts, tmp_path):
+    tagger = ml.Tagger(ml.LabelTree(leaf_labels=40))
+    parts = plan(tagger, texts, 2, tmp_path / "a")
+    places = [fit_part(tmp_path / "a", part) for part in parts]
+    plan(ml.Tagger(ml.LabelTree(leaf_labels=30)), texts[:250], 2, tmp_path / "b")
+    shutil.rmtree(tmp_path / "a" / name)
+    (tmp_path / "b" / name).rename(tmp_path / "a" / name)
+    with pytest.raises(ArchiveError, match=f"{name}: this is not what the plan"):
+        merge(places)
 
 
 def test_a_damaged_part_is_learnt_again(data, tmp_path):

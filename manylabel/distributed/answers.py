@@ -10,6 +10,7 @@ import numpy as np
 
 from manylabel.data.arrow import is_parquet, open_parquet
 from manylabel.data.source import Source
+from manylabel.distributed.files import predict_file
 from manylabel.distributed.plan import cut_evenly
 from manylabel.distributed.prediction import BatchPredictor
 from manylabel.distributed.sealed import read_sealed, write_sealed
@@ -67,6 +68,8 @@ def plan_answers(
     pieces = list(chain.from_iterable(_divided(*file, n_rows) for file in files))
     if not pieces:
         raise DataError(files[0][0], "expected rows, found none.")
+    first = pieces[0]  # what is asked of it must have an answer, to be written down
+    next(predict_file(predictor, Path(first.path), None, first.checksum, n_rows=1))
     return write_sealed(folder / FILE, facts | {"pieces": pieces})
 
 

@@ -5,7 +5,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from manylabel.data.arrow import iter_batches
+from manylabel.data.arrow import BATCH, iter_batches
 from manylabel.data.writing import replacing
 from manylabel.distributed.prediction import BatchPredictor
 from manylabel.distributed.row_tables import feature_batches
@@ -37,11 +37,13 @@ def predict_file(
     file: Path,
     groups: Sequence[int] | None = None,
     checksum: str | None = None,
+    n_rows: int = BATCH,
 ) -> Iterator[Any]:
-    """Yield the answers for a file, or for some row groups of Parquet.
+    """Yield the answers for a file, or for some row groups of Parquet, by batches.
 
     What has a checksum is a shard, which may also be repository text.
     """
+    predictor.check()  # what is wrong with the model, or asked of it, is not the file's
 
     def choose(names: Sequence[str]) -> list[str]:
         columns = predictor.choose(names)
@@ -50,17 +52,17 @@ def predict_file(
     if checksum is not None:
         verify(file, checksum)
     if checksum is not None and file.suffix == SUFFIXES["xc"]:
-        batches = feature_batches(file)
+        batches = feature_batches(file, n_rows)
     else:
-        batches = iter_batches(file, choose, groups=groups)
-    n_rows = 0
+        batches = iter_batches(file, choose, n_rows, groups)
+    n_read = 0
     for batch in batches:
         try:
             yield predictor.predict(batch)
         except (TypeError, ValueError) as error:
-            reason = f"rows from {n_rows} on cannot be read: {error}"
+            reason = f"rows from {n_read} on cannot be read: {error}"
             raise DataError(file, reason) from None
-        n_rows += len(batch)
+        n_read += len(batch)
 
 
 def write_answers(answers: Iterable[Any], out: str | Path) -> None:

@@ -47,7 +47,9 @@ def predict(frame: Any, model: str | Path, **options: Any) -> Any:
         way = " Files go to predict_paths." * isinstance(frame, str | Path)
         kind = type(frame).__name__
         raise TypeError(f"frame must be of {known}. Got a {kind}.{way}")
-    return ENGINES[engine](frame, predict_batches(model, **options))
+    predictor = predict_batches(model, **options)
+    predictor.check()
+    return ENGINES[engine](frame, predictor)
 
 
 def _on_spark(frame: Any, predictor: BatchPredictor) -> Any:

@@ -87,14 +87,14 @@ def predict_paths(
     if not files:
         raise ValueError("paths must name at least one file. Got none.")
     predictor, folder = predict_batches(model, **options), Path(out).absolute()
-    with locked(folder):
+    predictor.check()
+    with locked(folder), connect(client) as engine:
         plan = plan_answers(folder, predictor, files, n_rows)
         task: dict[str, Any] = {"plan": plan["checksum"], "versions": versions()}
         task |= {"model": predictor.model, "n_jobs": predictor.n_jobs}
         numbers = range(len(plan["pieces"]))
-        with connect(client) as engine:
-            calls = [(str(folder), task, number) for number in numbers]
-            parallel.follow(engine.run(predict_piece, calls), len(calls))
+        calls = [(str(folder), task, number) for number in numbers]
+        parallel.follow(engine.run(predict_piece, calls), len(calls))
         remove_drafts(folder)
     return [answer_place(folder, number) for number in numbers]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from manylabel import persistence
 from manylabel._typing import CSR
@@ -79,6 +80,12 @@ class BatchPredictor:
         fields = [batch.schema.field(name) for name in columns.keep]
         answer = pa.schema([*fields, *answer_fields()])
         return pa.RecordBatch.from_arrays([*kept, *found], schema=answer)
+
+    def check(self) -> None:
+        """Refuse what the model cannot be asked, whatever the rows."""
+        tagger = self.tagger
+        nothing = [] if tagger.reads_texts_ else sp.csr_array((0, tagger.n_features_))
+        tagger.predict_topk(nothing, self.k, self.allow, self.deny, self.proba)
 
     def choose(self, names: Sequence[str]) -> Columns:
         """Return the columns to read and to keep, or raise ValueError."""

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from manylabel._typing import CSR, Ints
 from manylabel.data import Dataset, LabelSpace, iter_chunks
-from manylabel.data.arrow import BATCH, parquet_batches
+from manylabel.data.arrow import parquet_batches
 from manylabel.data.source import Source
 from manylabel.data.writing import replacing
 from manylabel.distributed.columns import INDICES, VALUES, flat_lists, sparse_rows
@@ -61,10 +61,10 @@ def read_tables(
         yield chunk
 
 
-def feature_batches(path: Path) -> Iterator[Any]:
+def feature_batches(path: Path, n_rows: int) -> Iterator[Any]:
     """Yield the rows of repository text as batches of features, without labels."""
     pa, _ = _arrow()
-    for chunk in iter_chunks(path, n_rows=BATCH, format="xc"):
+    for chunk in iter_chunks(path, n_rows=n_rows, format="xc"):
         yield pa.RecordBatch.from_pydict(_feature_columns(chunk.X))
 
 

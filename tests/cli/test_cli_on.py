@@ -126,7 +126,8 @@ def test_other_versions_of_a_worker_end_in_one_sentence(
 ):
     old = {"manylabel": "0.0.1"}
     monkeypatch.setattr("manylabel.distributed.paths.versions", lambda: old)
-    outcome = cli("predict", *tables, "-o", tmp_path / "out", "--on", stand_in)
+    asked = ("predict", *tables, "--text-column", "name", "-o", tmp_path / "out")
+    outcome = cli(*asked, "--on", stand_in)
     assert outcome.status == 2
     assert outcome.err.startswith("error: manylabel must be the same for driver and w")
     assert outcome.err.count("\n") == 1

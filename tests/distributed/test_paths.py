@@ -7,7 +7,14 @@ import pytest
 import manylabel as ml
 from manylabel.cli.main import run
 from manylabel.data import LabelSpace
-from manylabel.distributed import paths, predict, predict_paths, write_shards
+from manylabel.distributed import (
+    paths,
+    predict,
+    predict_batches,
+    predict_paths,
+    write_shards,
+)
+from manylabel.distributed.files import predict_files
 from manylabel.distributed.lock import locked
 from manylabel.exceptions import ArchiveError, DataError
 
@@ -123,7 +130,7 @@ def test_a_damaged_answer_is_made_again(model, rows, out):
         ({"k": 3}, r"its answers are of k=5, not 3: name another folder\."),
         ({"keep": ["price"]}, r"of keep=None, not \['price'\]: name"),
         ({"columns": "text"}, r"of columns=None, not \['text'\]: name"),
-        ({"proba": True}, "of proba=False, not True: name"),
+        ({"allow": ["wine"]}, "of other labels to allow: name"),
         ({"deny": ["wine"]}, "of other labels to deny: name"),
         ({"n_rows": 9}, "of n_rows=100000, not 9: name"),
     ],
@@ -134,6 +141,31 @@ def test_another_question_is_not_answered_in_the_folder(
     predict_paths(rows, model, out=out)
     with pytest.raises(ArchiveError, match=message):
         predict_paths(rows, model, out=out, **asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"proba": True}, "^proba"),
+        ({"k": 0}, "^k must be|^k == 0"),
+        ({"deny": ["plum"]}, "^deny must"),
+        ({"columns": "words"}, r"b\.parquet: expected a column 'words'"),
+        ({"columns": "price"}, r"b\.parquet: .*expected texts in 'price'"),
+        ({"keep": ["name"]}, r"b\.parquet: expected a column 'name'"),
+        ({"client": "abacus"}, "^client must be"),
+    ],
+)
+def test_what_has_no_answer_is_not_written_down(model, rows, out, asked, message):
+    with pytest.raises(ValueError, match=message) as refusal:
+        predict_paths(rows, model, out=out, **asked)
+    assert "\n" not in str(refusal.value)
+    predict_paths(rows, model, out=out)
+
+
+def test_what_cannot_be_asked_of_the_model_is_no_fault_of_rows(model, rows):
+    function = predict_batches(model, deny=["plum"])
+    with pytest.raises(ValueError, match="deny must"):
+        next(predict_files(function, rows))
 
 
 def test_another_model_does_not_go_on(model, rows, out, tmp_path):

@@ -14,6 +14,7 @@ from manylabel.exceptions import DataError, MissingExtra
 ARROW_BUFFER = 1 << 16
 BATCH = 10_000  # rows in memory
 Choose = Callable[[Sequence[str]], Sequence[str]]
+Record = tuple[int, Mapping[str, Any]]  # a line, and the object that is there
 
 
 def iter_batches(
@@ -120,16 +121,31 @@ def _json(source: Source, choose: Choose, n_rows: int) -> Iterator[Any]:
         line, first = held[0]
         try:
             columns = columns or choose(list(first))
-            rows = [{name: row.get(name) for name in columns} for _, row in held]
-            yield pa.RecordBatch.from_pylist(rows)
-        except pa.ArrowException as error:
-            reason = f"expected rows of one kind from here on: {error}."
-            raise DataError(source.path, reason, line) from None
         except ValueError as error:
             raise DataError(source.path, str(error), line) from None
+        arrays = [_column(source, name, held) for name in columns]
+        yield pa.RecordBatch.from_arrays(arrays, list(columns))
 
 
-def _records(source: Source) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _column(source: Source, name: str, held: Sequence[Record]) -> Any:
+    """Return the values of a field, or say which of them is of another kind."""
+    import pyarrow as pa
+
+    cells = [(line, row.get(name)) for line, row in held]
+    try:
+        return pa.array([value for _, value in cells])
+    except (pa.ArrowException, OverflowError) as error:
+        kinds: dict[type, tuple[int, Any]] = {}
+        for line, value in cells:
+            if value is not None:
+                kinds.setdefault(type(value), (line, value))
+        (_, one), *_, (last, other) = [*kinds.values()] * 2
+        found = f"{one!r:.40} and {other!r:.40}" if len(kinds) > 1 else f"others: {error}"
+        reason = f"expected values of one kind in {name!r}, found {found}."
+        raise DataError(source.path, reason, last) from None
+
+
+def _records(source: Source) -> Iterator[Record]:
     """Yield the objects of a file of JSON, and their lines."""
     for number, text in iter_objects(source):
         try:

@@ -156,6 +156,8 @@ def flat_lists(column: Any, name: str) -> tuple[Array, Array]:
 
 
 def _numbers(column: Any, name: str) -> Array:
+    if str(column.type) == "null":  # of which there is none, as of lists without values
+        return np.empty(0, np.int32)
     numbers: Array = column.to_numpy(zero_copy_only=False)
     if numbers.dtype.kind not in "fiub":
         raise ValueError(f"expected numbers in {name!r}, found {column.type}.")

@@ -55,13 +55,16 @@ def predict_file(
         batches = feature_batches(file, n_rows)
     else:
         batches = iter_batches(file, choose, n_rows, groups)
-    n_read = 0
+    n_read, kinds = 0, None
     for batch in batches:
         try:
-            yield predictor.predict(batch)
+            answer = predictor.predict(batch)
+            kinds = kinds or answer.schema
+            _check_kinds(kinds, answer.schema)
         except (TypeError, ValueError) as error:
             reason = f"rows from {n_read} on cannot be read: {error}"
             raise DataError(file, reason) from None
+        yield answer
         n_read += len(batch)
 
 
@@ -75,4 +78,17 @@ def write_answers(answers: Iterable[Any], out: str | Path) -> None:
         raise ValueError("answers must be for some rows. Got none.")
     with replacing(out) as file, parquet.ParquetWriter(file, first.schema) as writer:
         for batch in chain([first], batches):
+            try:
+                _check_kinds(first.schema, batch.schema)
+            except ValueError as error:
+                raise DataError(out, f"rows do not fit one file: {error}") from None
             writer.write_batch(batch)
+
+
+def _check_kinds(before: Any, now: Any) -> None:
+    """Refuse values of another kind than those before them."""
+    for one, other in zip(before, now, strict=True):
+        if one.type != other.type:
+            raise ValueError(
+                f"expected {one.type} in {one.name!r}, as before, found {other.type}."
+            )

@@ -14,7 +14,7 @@ from manylabel.distributed import (
     predict_paths,
     write_shards,
 )
-from manylabel.distributed.files import predict_files
+from manylabel.distributed.files import predict_files, write_answers
 from manylabel.distributed.lock import locked
 from manylabel.exceptions import ArchiveError, DataError
 
@@ -83,6 +83,41 @@ def test_json_lines_are_answered_too_and_empty_files_have_none(model, rows, out)
     expected = by_command_line(model, rows, rows.with_name("local.parquet"))
     assert len(predict_paths(rows, model, out=out, k=2)) == 3
     assert parquet.read_table(out).equals(expected)
+
+
+@pytest.mark.parametrize(
+    ("ids", "sentence"),
+    [
+        (
+            [1, None, "a"],
+            ", line 3: expected values of one kind in 'id', found 1 and 'a'",
+        ),
+        (
+            [2**70],
+            ", line 1: expected values of one kind in 'id', found others: Python",
+        ),
+        ([*range(10_000), "a"], ": rows from 10000 .*int64 in 'id', .*found string"),
+    ],
+)
+def test_ids_of_other_kinds_are_told(model, out, tmp_path, ids, sentence):
+    records = [{"id": id, "text": "rye"} for id in ids]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
+    with pytest.raises(DataError, match=f"a.jsonl{sentence}") as refusal:
+        predict_paths(tmp_path / "a.jsonl", model, out=out)
+    assert "\n" not in str(refusal.value)
+
+
+def test_files_of_other_kinds_do_not_go_into_one(model, tmp_path):
+    (tmp_path / "rows").mkdir()
+    for number, id in enumerate((1, "a")):
+        row = json.dumps({"id": id, "text": "rye"})
+        (tmp_path / f"rows/{number}.jsonl").write_text(row)
+    answers = predict_files(predict_batches(model), tmp_path / "rows")
+    with pytest.raises(
+        DataError, match=r"one\.parquet: .*int64 in 'id', .*found string"
+    ):
+        write_answers(answers, tmp_path / "one.parquet")
+    assert not (tmp_path / "one.parquet").exists()
 
 
 def test_options_are_those_of_batches(model, rows, out):

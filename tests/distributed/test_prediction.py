@@ -6,6 +6,7 @@ from time import sleep
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import manylabel as ml
 from manylabel.distributed import predict_batches
@@ -114,6 +115,13 @@ def test_features_come_in_lists_vectors_or_columns(features, corpus):
     for batch, columns in kinds.values():
         found = pairs(answers(batch, features, columns=columns, k=3))
         assert found == expected(corpus.X, features, 3)
+
+
+def test_rows_without_features_are_rows(features):
+    empty = pa.RecordBatch.from_pydict({"indices": [[], []], "values": [[], []]})
+    assert str(empty.schema.field("indices").type) == "list<item: null>"
+    found = pairs(answers(empty, features, k=3))
+    assert found == expected(sp.csr_array((2, 30)), features, 3)
 
 
 def test_slices_of_batches_are_their_rows(features, corpus):

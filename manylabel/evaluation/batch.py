@@ -128,9 +128,15 @@ class Evaluation:
         """Take the rows that another evaluation of the same kind has seen."""
         if other._given is None:
             return self
-        self._agree_on_kinds(*other._given)
-        for mine, theirs in zip(self._metrics(), other._metrics(), strict=True):
-            mine.merge(theirs)
+        # All is added before anything changes: what is refused leaves no trace.
+        both, found = copy.copy(self), {m.key: m for m in other._metrics()}
+        both._agree_on_kinds(*other._given)
+        both._refuse_other(found)
+        self._kinds = {
+            kind: [m + found[m.key] if m.key in found else m for m in metrics]
+            for kind, metrics in self._kinds.items()
+        }
+        self._given = both._given
         return self
 
     def __add__(self, other: Self) -> Self:
@@ -158,13 +164,11 @@ class Evaluation:
         other, found = copy.copy(self), json.loads(written)
         figures, given = found["figures"], found["given"]
         other._given = None if given is None else tuple(given)
-        keys = {metric.key for metric in other._metrics()}
-        if names := ", ".join(sorted(keys ^ set(figures))):
-            raise ValueError(
-                f"Shards must be judged by the same figures. Got {names} in one only."
-            )
+        other._refuse_other(figures)
         other._kinds = {
-            kind: [m.restored(figures[m.key]) if m.key in keys else m for m in metrics]
+            kind: [
+                m.restored(figures[m.key]) if m.key in figures else m for m in metrics
+            ]
             for kind, metrics in self._kinds.items()
         }
         return other
@@ -185,6 +189,14 @@ class Evaluation:
         has_scores, has_sets, has_proba = self._given or (False, False, False)
         given = {"scores": has_scores, "proba": has_proba, "predictions": has_sets}
         return [m for kind, ms in self._kinds.items() if given[kind] for m in ms]
+
+    def _refuse_other(self, keys: Iterable[str]) -> None:
+        """Refuse figures of another evaluation that this one lacks, or has alone."""
+        own = {metric.key for metric in self._metrics()}
+        if names := ", ".join(sorted(own ^ set(keys))):
+            raise ValueError(
+                f"Shards must be judged by the same figures. Got {names} in one only."
+            )
 
     def _agree_on_kinds(
         self, has_scores: bool, has_predictions: bool, has_proba: bool

@@ -99,8 +99,8 @@ class Metric(ABC):
             )
         if other.n_rows:
             self._agree_on_labels(other.n_labels)
-            self.n_labels = other.n_labels
             self._sums = self._sums + other._sums
+            self.n_labels = other.n_labels
             self.n_rows += other.n_rows
         return self
 

@@ -232,10 +232,29 @@ def test_chunks_of_different_kinds_are_refused():
         Evaluation().update(Y, predictions=predictions, proba=scores)
 
 
+@pytest.mark.parametrize("kind", [Evaluation, RowwiseEvaluation])
+@pytest.mark.parametrize(
+    ("options", "n_labels"),
+    [({"k": (1, 5)}, 6), ({"costs": ("f1",)}, 6), ({"propensity": 0.5}, 6), ({}, 7)],
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_what_is_not_merged_changes_nothing(kind, options, n_labels, is_first):
+    Y = np.eye(6, n_labels)
+    left = kind(k=(1, 3))
+    if not is_first or n_labels != 6:
+        left.update(np.eye(6), np.eye(6), np.eye(6))
+    before = left.to_json()
+    right = kind(**{"k": (1, 3)} | options).update(Y, Y, Y)
+    for merge in (left.merge, left.__add__):
+        with pytest.raises(ValueError, match="Got "):
+            merge(right)
+        assert left.to_json() == before
+
+
 def test_evaluations_of_different_depth_are_not_merged():
     Y, scores, _ = problem()
     left, right = (Evaluation(k=k).update(Y, scores) for k in (1, 3))
-    with pytest.raises(ValueError, match="P@1 can be merged only with its own kind"):
+    with pytest.raises(ValueError, match=r"the same figures\. Got .*P@1, P@3"):
         left.merge(right)
 
 

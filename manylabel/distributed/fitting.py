@@ -66,7 +66,8 @@ def fit(
     with locked(folder), engines.connect(client, _n_jobs(estimator)) as engine:
         with parallel.stage("planning", PLANNING):
             usual = None if (folder / FILE).exists() else PER_SLOT * engine.n_slots
-            parts = make_plan(estimator, data, n_parts or usual, folder, rows)
+            asked = usual if n_parts is None else n_parts
+            parts = make_plan(estimator, data, asked, folder, rows)
         tasks = [(str(folder.resolve()), part._asdict()) for part in parts]
         with parallel.stage("parts", 1 - PLANNING - MERGING):
             places = parallel.follow(engine.run(fit_part, tasks), len(tasks))

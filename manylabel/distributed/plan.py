@@ -222,9 +222,10 @@ def _read(path: Path) -> Dataset:
 
 def cut_evenly(costs: Floats, n_parts: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of about the same cost, at most so many; at least one."""
-    done = np.cumsum(costs)
-    aims = done[-1:] * np.arange(1, n_parts) / n_parts * (1 - ROUNDING)
-    edges = np.unique(np.searchsorted(done, aims) + 1)
+    total = (costs.sum() or 1) * (1 - ROUNDING)
+    # How many shares of n_parts equal ones are full by then.
+    full = np.minimum(np.cumsum(costs) / total * n_parts // 1, n_parts - 1)
+    edges = np.flatnonzero(np.diff(full, prepend=0)) + 1
     yield from pairwise([0, *edges[edges < len(costs)].tolist(), len(costs)])
 
 

@@ -7,11 +7,12 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import manylabel as ml
 from manylabel.distributed import Part, fit, fit_part, merge, plan, write_shards
+from manylabel.distributed.plan import cut_evenly
 from manylabel.exceptions import ArchiveError, DataError
 
 LEARNERS = {
@@ -141,6 +142,37 @@ def test_trees_of_a_validation_set_are_parts_of_about_the_same_cost(data, tmp_pa
 def test_more_parts_than_units_are_as_many_as_units(data, tmp_path):
     parts = plan(ml.FastXML(n_estimators=3), data, 40, tmp_path)
     assert [(part.start, part.stop) for part in parts] == [(0, 1), (1, 2), (2, 3)]
+
+
+@settings(max_examples=100)
+@given(
+    costs=st.lists(st.integers(0, 20), min_size=1, max_size=12),
+    n_parts=st.integers(1, 10**12),
+)
+@example(costs=[1, 2, 3, 4], n_parts=10)
+@example(costs=[7, 7, 7, 2], n_parts=3)
+def test_a_cut_is_where_a_share_is_reached(costs, n_parts):
+    found = list(cut_evenly(np.array(costs, np.float64), n_parts))
+    assert [n for each in found for n in range(*each)] == list(range(len(costs)))
+    assert len(found) <= n_parts
+    total, done = sum(costs), np.cumsum(costs).tolist()
+    shares = [min(each * n_parts // (total or 1), n_parts - 1) for each in done]
+    cuts = [n + 1 for n in range(len(costs) - 1) if shares[n] > [0, *shares][n]]
+    assert [stop for _, stop in found[:-1]] == cuts
+
+
+@pytest.mark.parametrize("n_parts", [0, -1, 1.5])
+def test_parts_are_at_least_one(data, tmp_path, n_parts):
+    for make in (
+        lambda: fit(ml.OneVsRest(), data, out=tmp_path, n_parts=n_parts),
+        lambda: plan(ml.OneVsRest(), data, n_parts, tmp_path),
+    ):
+        with pytest.raises((TypeError, ValueError), match=r"^n_parts "):
+            make()
+
+
+def test_any_number_of_parts_is_one(data, tmp_path):
+    assert len(plan(ml.FastXML(n_estimators=3), data, 10**15, tmp_path)) == 3
 
 
 def test_what_is_learnt_is_not_learnt_again(data, tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from manylabel.distributed.engines import unknown
 from manylabel.exceptions import MissingExtra
 
 
@@ -15,6 +16,8 @@ def connect(client: Any) -> Iterator[Any]:
     except ImportError:
         raise MissingExtra("A dask cluster", "distributed", "dask") from None
     if not isinstance(client, str):
+        if not isinstance(client, Client) or client.asynchronous:
+            raise unknown(client)
         yield client
         return
     address = client.replace("dask://", "tcp://", 1)

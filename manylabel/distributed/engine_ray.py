@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from manylabel.distributed.engines import unknown
 from manylabel.exceptions import MissingExtra
 
 RETRIES = 5  # of a task whose worker or node was lost
@@ -19,6 +20,8 @@ def connect(client: Any) -> Iterator[Any]:
         import ray
     except ImportError:
         raise MissingExtra("A Ray cluster", "ray", "ray") from None
+    if client is not ray and not isinstance(client, str):
+        raise unknown(client)
     was_there = ray.is_initialized()
     if not was_there:
         is_address = isinstance(client, str) and "://" in client

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from manylabel.distributed.engines import unknown
 from manylabel.exceptions import MissingExtra
 
 LOCAL = "local[*, 4]"  # all cores; a task whose process was killed is tried again
@@ -22,7 +23,10 @@ def connect(client: Any) -> Iterator[Any]:
     except ImportError:
         raise MissingExtra("A Spark cluster", "pyspark", "spark") from None
     if not isinstance(client, str):
-        yield getattr(client, "sparkContext", client)
+        context = getattr(client, "sparkContext", client)
+        if not hasattr(context, "parallelize"):
+            raise unknown(client)
+        yield context
         return
     if (running := _find_session(SparkSession)) is not None:
         yield running.sparkContext

@@ -1,7 +1,8 @@
 """The engines that run parts: one small module each, over the same plan."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from time import sleep
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from manylabel import parallel
 from manylabel.exceptions import MissingExtra
 
 ENGINES = ("dask", "ray", "spark")
+ADDRESS = re.compile(r"(dask|ray|spark)://[^/\s]+:\d+|ray|spark-local")
 # What would be the same again, and what may pass: a fault of a network disk, or a full
 # disk of one machine of many.
 LASTING = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
@@ -49,7 +51,8 @@ def connect(client: Any, n_jobs: int | None = None) -> Iterator[Engine]:
         yield Engine(1, lambda call, tasks: iter(parallel.run(call, tasks, n_jobs)))
         return
     module = import_module(f"manylabel.distributed.engine_{engine_of(client)}")
-    with module.connect(client) as found:
+    with ExitStack() as stack:
+        found = _entered(stack, module, client)
         slots = module.count_slots(found)
         yield Engine(slots, lambda call, tasks: _told(module, found, call, tasks))
 
@@ -58,16 +61,40 @@ def engine_of(client: Any) -> str:
     """Return which engine a client or an address is of."""
     if isinstance(client, str):
         name = client.partition(":")[0].partition("-")[0]
+        is_known = ADDRESS.fullmatch(client) is not None
     else:
         module = getattr(client, "__name__", type(client).__module__)
         name = str(module).partition(".")[0].replace("distributed", "dask")
         name = name.replace("pyspark", "spark")
-    if name not in ENGINES:
-        raise ValueError(
-            "client must be dask://host:port, ray, ray://host:port, spark://host:port, "
-            f"spark-local, or a client of one of these. Got {client!r}."
-        )
+        is_known = name in ENGINES
+    if not is_known:
+        raise unknown(client)
     return name
+
+
+def unknown(client: Any) -> ValueError:
+    """Return an error that tells what a client may be."""
+    return ValueError(
+        "client must be dask://host:port, ray, ray://host:port, spark://host:port, "
+        "spark-local, or a dask Client that does not await, the module ray or a "
+        f"SparkSession. Got {client!r}."
+    )
+
+
+def _entered(stack: ExitStack, module: Any, client: Any) -> Any:
+    """Return what an engine connects to; say so where no cluster answers."""
+    try:
+        return stack.enter_context(module.connect(client))
+    except MissingExtra:
+        raise
+    except Exception as error:  # of many kinds, which engines do not document
+        if not isinstance(client, str):
+            raise
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise ValueError(
+            "client must be the address of a cluster that answers. "
+            f"Got {client!r}: {reason}."
+        ) from error
 
 
 def _told(

@@ -133,7 +133,7 @@ def test_what_may_pass_is_tried_again(kind, n_times, sizes, tmp_path, monkeypatc
     monkeypatch.setattr(engines, "import_module", lambda _: LoneEngine)
     monkeypatch.setattr(engines, "WAITS", (0.0, 0.0))
     tasks = [(str(tmp_path / "n"), number, n_times, kind) for number in range(3)]
-    with engines.connect("dask://here") as engine:
+    with engines.connect("dask://here:1") as engine:
         if sizes is None:
             with pytest.raises(kind):
                 list(engine.run(fail, tasks))
@@ -249,10 +249,73 @@ def test_two_drivers_do_not_write_one_folder(data, tmp_path):
     fit(ml.OneVsRest(), data, out=tmp_path)
 
 
-@pytest.mark.parametrize("client", ["flink://here", 3, "local"])
+@pytest.mark.parametrize(
+    "client",
+    [
+        *(
+            "flink://here:1",
+            "local",
+            "",
+            "dsak://here:1",
+            "dask",
+            "dask://",
+            "dask:/x:1",
+        ),
+        *("ray:/x", "ray:", "ray:10001", "ray-local", "ray://", "ray://here", "Ray"),
+        *("spark", "spark-loca", "spark://here", "spark://here:1/x", "ray://h:1 "),
+        *(3, ml, object()),
+    ],
+)
 def test_other_engines_are_refused(client, data, tmp_path):
     with pytest.raises(ValueError, match="client must be dask://host:port, ray"):
         fit(ml.OneVsRest(), data, out=tmp_path, client=client)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # the engines' own
+@pytest.mark.parametrize("engine", ["dask", "ray", "spark"])
+def test_other_things_of_engines_are_refused(engine, request, data, tmp_path):
+    client = request.getfixturevalue(f"{engine}_client")
+    if engine == "dask":
+        others = [client.cluster, client.submit(int)]
+    elif engine == "ray":
+        others = [client.put(3)]
+    else:
+        others = [client.range(3)]
+    for other in others:
+        with pytest.raises(ValueError, match=r"^client must be dask://host:port, ray"):
+            fit(ml.OneVsRest(), data, out=tmp_path, client=other)
+
+
+def refused(address, data, place):
+    """Return the sentence that refuses an address."""
+    with pytest.raises(ValueError, match="must be the address of a clus") as refusal:
+        fit(ml.OneVsRest(), data, out=place, client=address)
+    assert "\n" not in str(refusal.value)
+    return str(refusal.value)
+
+
+def test_a_scheduler_that_does_not_answer_is_told(data, tmp_path):
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("distributed")
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        assert "Got 'dask://127.0.0.1:1': " in refused(
+            "dask://127.0.0.1:1", data, tmp_path
+        )
+
+
+def test_no_ray_is_started_where_none_answers(data, tmp_path, monkeypatch):
+    asked = []
+
+    def init(address, **_):
+        asked.append(address)
+        raise ConnectionError("ray client connection timeout\nTraceback")
+
+    ray = SimpleNamespace(is_initialized=lambda: False, init=init)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    found = refused("ray://host:1", data, tmp_path)
+    assert found.endswith("Got 'ray://host:1': ray client connection timeout.")
+    assert asked == ["ray://host:1"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 Each engine is spoken to through the frame that it made, so none is imported here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,22 @@ def predict(frame: Any, model: str | Path, **options: Any) -> Any:
 
 
 def _on_spark(frame: Any, predictor: BatchPredictor) -> Any:
-    kept = predictor.choose(frame.columns).keep
-    fields = [f"`{name}` {frame.schema[name].dataType.simpleString()}" for name in kept]
-    found = zip(FOUND, ("array<string>", "array<float>"), strict=True)
-    answer = ", ".join([*fields, *(f"{name} {kind}" for name, kind in found)])
-    return frame.mapInArrow(predictor, answer)
+    names = frame.columns
+    kept = predictor.choose(names).keep
+    kind = type(frame.schema)
+    found = kind.fromDDL("{} array<string>, {} array<float>".format(*FOUND))
+    answer = kind([*(frame.schema[name] for name in kept), *found])
+    # Spark asks for columns by name, and takes one with a dot for a field of another.
+    numbered = frame.toDF(*map(str, range(len(names))))
+    named = partial(predict_named, names=names, predictor=predictor)
+    return numbered.mapInArrow(named, answer)
+
+
+def predict_named(
+    batches: Iterable[Any], names: Sequence[str], predictor: BatchPredictor
+) -> Iterator[Any]:
+    """Yield the answers for batches, whose columns get their names back."""
+    return predictor(batch.rename_columns(names) for batch in batches)
 
 
 def _on_ray(frame: Any, predictor: BatchPredictor) -> Any:

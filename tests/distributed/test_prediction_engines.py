@@ -177,6 +177,30 @@ def test_spark_predicts_what_one_process_predicts(spark, rows, model, expected):
     assert collect() == expected
 
 
+@pytest.mark.parametrize("engine", ["dask", "ray", "spark"])
+def test_names_of_columns_may_have_dots(engine, texts, model, request, tmp_path):
+    client = request.getfixturevalue(engine)
+    columns = {"text.en": texts[0], "my.id": range(len(texts[0])), "a`b": texts[0]}
+    columns["in.it"] = [{"x.y": n} for n in range(len(texts[0]))]
+    table = pa.table(columns)
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    asked = {"columns": "text.en", "keep": ["my.id", "in.it"], "k": 1}
+    if engine == "dask":
+        import dask.dataframe as frames
+
+        frame = frames.read_parquet(str(tmp_path / "rows.parquet"))
+        answer = predict(frame, model, **asked).compute().to_dict("records")
+    elif engine == "spark":
+        frame = client.read.parquet(str(tmp_path / "rows.parquet"))
+        answer = predict(frame, model, **asked).collect()
+    else:
+        frame = client.data.read_parquet(str(tmp_path / "rows.parquet"))
+        answer = predict(frame, model, **asked).take_all()
+    found = {row["my.id"]: (row["in.it"]["x.y"], *row["labels"]) for row in answer}
+    rows = predict_batches(model, **asked).predict(table).to_pylist()
+    assert found == {n: (n, *row["labels"]) for n, row in enumerate(rows)}
+
+
 def test_ray_predicts_what_one_process_predicts(ray, rows, model, expected):
     frame = ray.data.read_parquet(str(rows)).select_columns(["id", "text"])
 
@@ -184,6 +208,20 @@ def test_ray_predicts_what_one_process_predicts(ray, rows, model, expected):
         return by_id(predict(frame, model, k=2).take_all())
 
     assert killed_while(collect, "MapBatches(BatchPredictor") == expected
+
+
+@pytest.mark.parametrize("engine", ["dask", "spark"])
+def test_no_rows_have_the_columns_of_an_answer(engine, rows, model, request):
+    client = request.getfixturevalue(engine)
+    if engine == "dask":
+        import dask.dataframe as frames
+
+        frame = frames.read_parquet(str(rows), columns=["id", "text"])
+        answer = predict(frame[frame.id < 0], model).compute()
+    else:
+        frame = client.read.parquet(str(rows)).filter("id < 0")
+        answer = predict(frame.drop("labels"), model).toPandas()
+    assert (list(answer.columns), len(answer)) == (["id", "labels", "scores"], 0)
 
 
 def test_ray_reads_and_predicts_in_one_task(ray, rows, model):

@@ -56,7 +56,9 @@ def plan_answers(
         "asked": {name: getattr(predictor, name) for name in ASKED},
         "versions": versions(),
         "n_rows": n_rows,
-        "files": [[str(path), at.st_size, at.st_mtime_ns] for path, at in seen],
+        # Links are followed to tell whether files are the same, but not by workers,
+        # where they may lead elsewhere.
+        "files": [[str(p.resolve()), at.st_size, at.st_mtime_ns] for p, at in seen],
     }
     if (folder / FILE).exists():
         found = read_sealed(folder / FILE)

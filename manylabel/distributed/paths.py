@@ -1,5 +1,6 @@
 """Predictions for files by path and range, on whichever engine."""
 
+import os
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -83,7 +84,7 @@ def predict_paths(
     check_scalar(n_rows, "n_rows", int, min_val=1)
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     listed = (file for path in given for file in files_with_checksums(path))
-    files = [(file.absolute(), checksum) for file, checksum in listed]
+    files = [(Path(os.path.abspath(file)), checksum) for file, checksum in listed]
     if not files:
         raise ValueError("paths must name at least one file. Got none.")
     predictor, folder = predict_batches(model, **options), Path(out).absolute()

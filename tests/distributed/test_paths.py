@@ -220,6 +220,19 @@ def test_other_files_are_not_answered_in_the_folder(model, rows, out):
             predict_paths(given, model, out=out)
 
 
+@pytest.mark.parametrize("name", ["rows", "rows/b.parquet"])
+def test_the_same_files_may_be_given_in_other_ways(
+    model, rows, out, name, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    places = predict_paths(tmp_path / name, model, out=out)
+    before = times(places)
+    (tmp_path / "link").symlink_to(rows.parent)
+    for given in (name, f"rows/../{name}", tmp_path / "link" / name):
+        assert predict_paths(given, model, out="out") == places
+    assert times(places) == before
+
+
 def test_two_drivers_do_not_answer_in_one_folder(model, rows, out):
     with locked(out):
         with pytest.raises(ArchiveError, match="another process is writing to this fo"):

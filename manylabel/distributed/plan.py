@@ -126,9 +126,9 @@ def make_plan(
     if (folder / FILE).exists():
         return _standing(folder, key.hexdigest(), n_parts)
     if rows == SHARDS:
-        n_shards = len(shards.read_manifest(data).shards)
+        numbers = [n for n, s in enumerate(shards.read_manifest(data).shards) if s.rows]
         persistence.save(fresh(estimator), folder / LEARNER)
-        ranges = _shard_ranges(estimator.n_estimators, n_parts or 1, n_shards)
+        ranges = _shard_ranges(estimator.n_estimators, n_parts or 1, numbers)
         source, names = str(Path(data).resolve()), [LEARNER]
     else:
         ranges, names = _divided(estimator, data, n_parts or 1, folder)
@@ -230,14 +230,14 @@ def cut_evenly(costs: Floats, n_parts: int) -> Iterator[tuple[int, int]]:
 
 
 def _shard_ranges(
-    n_trees: int, n_parts: int, n_shards: int
+    n_trees: int, n_parts: int, numbers: list[int]
 ) -> list[tuple[str, int, int, list[int]]]:
     """Return ranges of trees, and the shards that each is grown from.
 
     With more parts than shards, those are taken in turn; with fewer, several at once.
     """
     ranges = list(cut_evenly(np.ones(n_trees), n_parts))
-    groups = np.array_split(np.arange(n_shards), min(n_shards, len(ranges)))
+    groups = np.array_split(numbers, min(len(numbers), len(ranges)))
     return [
         ("trees", *each, groups[n % len(groups)].tolist())
         for n, each in enumerate(ranges)
@@ -324,6 +324,8 @@ def _check_data(data: Any, rows: str) -> None:
         raise ValueError(
             f'rows="shards" needs a sharded folder, as write_shards makes. Got {found}.'
         )
+    if not any(shard.rows for shard in manifest.shards):
+        raise ValueError(f'rows="shards" needs shards of rows. {data} has none.')
     if manifest.n_features is None:
         raise ValueError(
             f'rows="shards" needs shards of features. {data} has shards of texts.'

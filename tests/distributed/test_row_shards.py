@@ -118,6 +118,20 @@ def test_every_shard_is_read_by_a_part(data, n_shards, n_parts, tmp_path):
     assert max(sizes) - min(sizes) <= 1
 
 
+@pytest.mark.parametrize("n_parts", [1, 2, 5, 40])
+def test_shards_may_be_small_or_empty(data, n_parts, tmp_path):
+    write_shards([data[:0], data[:1], data[1:50], data[:0]], tmp_path / "rows")
+    asked = {"out": tmp_path / "out", "n_parts": n_parts, "rows": "shards"}
+    model = fit(ml.FastXML(n_estimators=7), tmp_path / "rows", **asked)
+    assert model.forest_.n_trees == 7
+
+
+def test_shards_without_rows_are_refused(data, tmp_path):
+    write_shards([data[:0]], tmp_path / "rows")
+    with pytest.raises(ValueError, match=r"needs shards of rows\. .*rows has none\."):
+        plan(ml.FastXML(), tmp_path / "rows", 3, tmp_path / "out", rows="shards")
+
+
 def test_a_missing_shard_is_told(folder, tmp_path):
     parts = plan(ml.FastXML(), folder, 3, tmp_path / "out", rows="shards")
     (folder / "00001.txt").unlink()

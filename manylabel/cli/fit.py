@@ -158,6 +158,7 @@ def fit(
     _check_learner(learner, quality, set_, tune, calibrate, on)
     _check_words(language, vocabulary, tune, broader)
     _check_place(model)
+    _check_work(work, model)
     data = _read(DataFile(file, reading), analyzer, language)
     common |= tell_law(propensity, data)
     words = language, _read_vocabulary(vocabulary, language, data), broader
@@ -323,6 +324,17 @@ def _check_texts(
     for option, given in (("--language", language), ("--analyzer", analyzer != WORD)):
         if given and data.texts is None:
             raise DataError(file, f"{option} needs texts, found rows of features.")
+
+
+def _check_work(work: Path | None, model: Path) -> None:
+    """Refuse to keep rows and parts where nothing but a model may be."""
+    if work is None:
+        return
+    place = work.resolve()
+    if model.resolve() in (place, *place.parents):
+        raise ValueError(
+            f"--work must name a folder outside that of --model. Got {str(work)!r}."
+        )
 
 
 def _check_place(model: Path) -> None:

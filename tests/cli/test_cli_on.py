@@ -140,6 +140,19 @@ def test_a_learner_without_parts_is_refused_at_once(cli, file, tmp_path):
     assert outcome.err.startswith("error: --on: estimator must be a FastXML")
 
 
+@pytest.mark.parametrize("work", ["model", "model/", "x/../model", "model/work"])
+def test_parts_do_not_go_into_the_model(
+    cli, file, stand_in, work, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    where = ("--model", tmp_path / "model", "--on", stand_in, "--work", work)
+    outcome = cli("fit", file, *where)
+    assert outcome.status == 2
+    assert outcome.err.startswith("error: --work must name a folder outside that of")
+    assert outcome.err.count("\n") == 1
+    assert not (tmp_path / "model").exists()
+
+
 def test_settings_are_not_searched_on_a_cluster(cli, file, tmp_path):
     where = ("--model", tmp_path / "model", "--on", "ray")
     outcome = cli("fit", file, *where, "--learner", "one-vs-rest", "--tune", "P@1")

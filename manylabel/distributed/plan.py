@@ -29,6 +29,7 @@ FILE = "plan.json"
 LEARNER, TAGGER, PREPARED = "learner", "tagger", "prepared"
 ROUNDING = 1e-9  # of sums: a part ends where its share is reached, about
 ALL, SHARDS = "all", "shards"  # rows that a part reads
+Range = tuple[str, int, int, list[int]]  # a stage, its units from, to, and shards
 
 
 class Part(NamedTuple):
@@ -176,7 +177,7 @@ def _standing(folder: Path, key: str, n_parts: int | None) -> list[Part]:
 
 def _divided(
     estimator: Any, data: Any, n_parts: int, folder: Path
-) -> tuple[list[tuple[str, int, int, list[int]]], list[str]]:
+) -> tuple[list[Range], list[str]]:
     """Write what parts read; return their ranges, and the names of the folders."""
     learner, X, Y = _begin(estimator, data, folder)
     persistence.save(learner, folder / LEARNER)
@@ -188,7 +189,7 @@ def _divided(
         write_folder(folder / PREPARED, ROWS, {}, values)
         names.append(PREPARED)
     total = sum(costs.sum() for costs in division.stages.values())
-    ranges = [
+    ranges: list[Range] = [
         (stage, start, stop, [])
         for stage, costs in division.stages.items()
         for start, stop in cut_evenly(
@@ -229,9 +230,7 @@ def cut_evenly(costs: Floats, n_parts: int) -> Iterator[tuple[int, int]]:
     yield from pairwise([0, *edges[edges < len(costs)].tolist(), len(costs)])
 
 
-def _shard_ranges(
-    n_trees: int, n_parts: int, numbers: list[int]
-) -> list[tuple[str, int, int, list[int]]]:
+def _shard_ranges(n_trees: int, n_parts: int, numbers: list[int]) -> list[Range]:
     """Return ranges of trees, and the shards that each is grown from.
 
     With more parts than shards, those are taken in turn; with fewer, several at once.

@@ -112,6 +112,22 @@ def test_shards_are_data_too(data, texts, format, is_text, tmp_path):
     assert_same_folders(merged, make().fit(given), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (lambda file: file.unlink(), "this shard is missing"),
+        (lambda file: file.write_bytes(b""), "the checksum is wrong, so the shard is"),
+        (lambda file: file.write_text("1 40 150\n0 1:2\n"), "the checksum is wrong"),
+    ],
+)
+def test_no_fit_begins_without_a_shard(data, tmp_path, harm, message):
+    write_shards([data[:100], data[100:]], tmp_path / "rows")
+    harm(tmp_path / "rows/00001.txt")
+    with pytest.raises(DataError, match=rf"00001\.txt: {message}"):
+        fit(ml.OneVsRest(), tmp_path / "rows", out=tmp_path / "out")
+    assert not (tmp_path / "out/plan.json").exists()
+
+
 def test_the_plan_moves_with_its_parts(data, tmp_path):
     parts = plan(ml.OneVsRest(), data, 3, tmp_path / "here")
     places = [fit_part(tmp_path / "here", part) for part in parts]

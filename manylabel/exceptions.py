@@ -6,7 +6,8 @@
     ├── DataError      (also a ValueError)   a file does not hold what it should
     ├── ArchiveError   (also a ValueError)   a model folder is damaged or foreign
     ├── MissingExtra   (also an ImportError) an optional dependency is not installed
-    └── OtherVersions  (also a RuntimeError) driver and workers have different packages
+    ├── OtherVersions  (also a RuntimeError) driver and workers have different packages
+    └── WorkersLost    (also a RuntimeError) a task ended with its worker, each time
 
     SkippedLines       (a UserWarning)       bad lines of a file were left out
     DoubtfulLabels     (a UserWarning)       labels of a file may be something else
@@ -82,6 +83,10 @@ class MissingExtra(ManylabelError, ImportError):
 
 class OtherVersions(ManylabelError, RuntimeError):
     """A worker of a cluster has another version of a package than its driver."""
+
+
+class WorkersLost(ManylabelError, RuntimeError):
+    """A cluster gave a task to several workers, each of which ended with it."""
 
 
 class SkippedLines(UserWarning):

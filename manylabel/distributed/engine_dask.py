@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from manylabel.distributed.engines import unknown
+from manylabel.distributed.engines import lost, unknown
 from manylabel.exceptions import MissingExtra
 
 
@@ -34,11 +34,13 @@ def run(
     client: Any, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
 ) -> Iterator[Any]:
     """Yield what tasks return as they end; dask gives those of a lost worker away."""
-    from distributed import as_completed
+    from distributed import KilledWorker, as_completed
 
     futures = [client.submit(function, *task, pure=False) for task in tasks]
     try:
         for future in as_completed(futures, loop=client.loop):
             yield future.result()
+    except KilledWorker as error:
+        raise lost() from error
     finally:
         client.cancel(futures)

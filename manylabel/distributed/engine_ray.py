@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from manylabel.distributed.engines import unknown
+from manylabel.distributed.engines import lost, unknown
 from manylabel.exceptions import MissingExtra
 
 RETRIES = 5  # of a task whose worker or node was lost
@@ -42,12 +42,16 @@ def run(
     client: Any, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
 ) -> Iterator[Any]:
     """Yield what tasks return as they end; Ray runs those of a lost worker again."""
+    from ray.exceptions import NodeDiedError, OutOfMemoryError, WorkerCrashedError
+
     remote = client.remote(num_cpus=1, max_retries=RETRIES)(function)
     pending = [remote.remote(*task) for task in tasks]
     try:
         while pending:
             done, pending = client.wait(pending, num_returns=1)
             yield client.get(done[0])
+    except (NodeDiedError, OutOfMemoryError, WorkerCrashedError) as error:
+        raise lost() from error
     finally:
         for task in pending:
             client.cancel(task)

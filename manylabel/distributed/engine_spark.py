@@ -1,14 +1,16 @@
 """Parts on a Spark cluster."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from manylabel.distributed.engines import unknown
+from manylabel.distributed.engines import lost, unknown
 from manylabel.exceptions import MissingExtra
 
+LOSSES = re.compile("Python worker exited unexpectedly|ExecutorLostFailure")
 LOCAL = "local[*, 4]"  # all cores; a task whose process was killed is tried again
 
 
@@ -63,4 +65,10 @@ def run(
     if not tasks:
         return
     calls = client.parallelize(list(tasks), len(tasks))
-    yield from calls.map(lambda task: function(*task)).collect()
+    try:
+        found = calls.map(lambda task: function(*task)).collect()
+    except Exception as error:  # of Py4J, whose text alone tells what it is
+        if LOSSES.search(str(error)) is None:
+            raise
+        raise lost() from error
+    yield from found

@@ -8,7 +8,7 @@ from time import sleep
 from typing import Any, NamedTuple
 
 from manylabel import parallel
-from manylabel.exceptions import MissingExtra
+from manylabel.exceptions import MissingExtra, WorkersLost
 
 ENGINES = ("dask", "ray", "spark")
 ADDRESS = re.compile(r"(dask|ray|spark)://[^/\s]+:\d+|ray|spark-local")
@@ -78,6 +78,14 @@ def unknown(client: Any) -> ValueError:
         "client must be dask://host:port, ray, ray://host:port, spark://host:port, "
         "spark-local, or a dask Client that does not await, the module ray or a "
         f"SparkSession. Got {client!r}."
+    )
+
+
+def lost() -> WorkersLost:
+    """Return an error that tells what to look at when tasks end their workers."""
+    return WorkersLost(
+        "Workers were lost with the same task, one after another: their logs say why, "
+        "and most often they have too little memory."
     )
 
 

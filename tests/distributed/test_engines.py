@@ -16,7 +16,7 @@ import pytest
 import manylabel as ml
 from manylabel.distributed import engines, fit, fit_part, merge, plan
 from manylabel.distributed.lock import locked
-from manylabel.exceptions import ArchiveError, MissingExtra
+from manylabel.exceptions import ArchiveError, MissingExtra, WorkersLost
 
 LEARNERS = {
     "FastXML": ml.FastXML(n_estimators=8, n_jobs=2),
@@ -70,6 +70,21 @@ def test_a_worker_killed_in_fit_changes_no_bit(client, data, tmp_path):
         model = merge(engine.run(die_once, tasks))
     assert marker.exists()
     assert files(model, tmp_path / "1") == whole("FastXML", data, tmp_path / "2")
+
+
+def die(signal):
+    """End the process that runs this."""
+    os.kill(os.getpid(), signal)
+
+
+@pytest.mark.slow
+def test_a_task_that_ends_each_worker_ends_in_one_sentence(client):
+    with engines.connect(client) as engine:
+        with pytest.raises(
+            WorkersLost, match=r"^Workers were lost with the same task,"
+        ):
+            list(engine.run(die, [(signal.SIGKILL,)]))
+        assert list(engine.run(abs, [(-1,)])) == [1]
 
 
 @pytest.mark.slow

@@ -157,8 +157,7 @@ def fit(
     start, common = time.perf_counter(), {"n_jobs": jobs, "random_state": seed}
     _check_learner(learner, quality, set_, tune, calibrate, on)
     _check_words(language, vocabulary, tune, broader)
-    _check_place(model)
-    _check_work(work, model)
+    _check_place(model, work)
     data = _read(DataFile(file, reading), analyzer, language)
     common |= tell_law(propensity, data)
     words = language, _read_vocabulary(vocabulary, language, data), broader
@@ -326,21 +325,14 @@ def _check_texts(
             raise DataError(file, f"{option} needs texts, found rows of features.")
 
 
-def _check_work(work: Path | None, model: Path) -> None:
-    """Refuse to keep rows and parts where nothing but a model may be."""
-    if work is None:
-        return
-    place = work.resolve()
-    if model.resolve() in (place, *place.parents):
-        raise ValueError(
-            f"--work must name a folder outside that of --model. Got {str(work)!r}."
-        )
-
-
-def _check_place(model: Path) -> None:
+def _check_place(model: Path, work: Path | None) -> None:
     """Refuse, before hours of training, a folder that cannot be written."""
     from manylabel.persistence.folder import refuse_foreign
 
+    if work is not None and work.resolve().is_relative_to(model.resolve()):
+        raise ValueError(
+            f"--work must name a folder outside that of --model. Got {str(work)!r}."
+        )
     place = next(each for each in (model, *model.parents) if each.exists())
     if not place.is_dir():
         raise ArchiveError(place, "expected a folder or nothing, found a file.")

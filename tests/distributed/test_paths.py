@@ -120,6 +120,17 @@ def test_files_of_other_kinds_do_not_go_into_one(model, tmp_path):
     assert not (tmp_path / "one.parquet").exists()
 
 
+def test_no_rows_of_parquet_have_the_columns_of_an_answer(model, rows, out):
+    nothing = parquet.read_table(rows / "b.parquet").slice(0, 0)
+    parquet.write_table(nothing, rows.with_name("nothing.parquet"))
+    (place,) = predict_paths(rows.with_name("nothing.parquet"), model, out=out)
+    found = parquet.read_schema(place)
+    assert found.equals(
+        parquet.read_schema(predict_paths(rows, model, out=out.with_name("o"))[0])
+    )
+    assert parquet.read_table(place).num_rows == 0
+
+
 def test_options_are_those_of_batches(model, rows, out):
     asked = {"keep": ["price"], "deny": ["wine"], "k": 1}
     (place,) = predict_paths(rows / "c.parquet", model, out=out, **asked)

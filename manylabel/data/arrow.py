@@ -140,7 +140,9 @@ def _column(source: Source, name: str, held: Sequence[Record]) -> Any:
             if value is not None:
                 kinds.setdefault(type(value), (line, value))
         (_, one), *_, (last, other) = [*kinds.values()] * 2
-        found = f"{one!r:.40} and {other!r:.40}" if len(kinds) > 1 else f"others: {error}"
+        found = (
+            f"{one!r:.40} and {other!r:.40}" if len(kinds) > 1 else f"others: {error}"
+        )
         reason = f"expected values of one kind in {name!r}, found {found}."
         raise DataError(source.path, reason, last) from None
 

@@ -194,16 +194,19 @@ def _judge(
     """Return what is found on all rows; only a page shows mistakes."""
     from manylabel.evaluation import Examination
 
-    found, n_unlabelled = Examination(**asked), 0
+    found, n_unlabelled, n_unlearnt = Examination(**asked), 0, 0
+    n_learnt = len(tagger.label_names_)
     for chunk in track(rows.chunks_for(tagger), "Judging"):
-        _, Y, scores, sets, proba = tagger.judge(chunk, k=found.evaluation.depth)
+        space, Y, scores, sets, proba = tagger.judge(chunk, k=found.evaluation.depth)
         if for_page:
             found.update(Y, scores, sets, proba, chunk.texts or chunk.ids)
         else:
             found.evaluation.update(Y, scores, sets, proba)
             found.labels.update(Y, scores, sets)
         n_unlabelled += int((Y.sum(axis=1) == 0).sum())
+        n_unlearnt += int((Y[:, n_learnt:].sum(axis=1) > 0).sum())
     rows.tell_unlabelled(chunk, n_unlabelled, found.evaluation.n_rows)
+    rows.tell_unlearnt(space.names[n_learnt:], n_unlearnt, found.evaluation.n_rows)
     return found
 
 

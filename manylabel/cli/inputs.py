@@ -6,12 +6,13 @@ import sys
 import tempfile
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from manylabel._plural import counted
 from manylabel.cli.console import NICKNAMES, STANDARD, note
 from manylabel.cli.options import Reading
 from manylabel.exceptions import DataError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from manylabel.text import Tagger
 
 N_ROWS = 10_000  # rows in memory at a time
-N_SHOWN = 5  # columns that a note names
+N_SHOWN = 5  # columns or labels that a note names
 NOT_TEXTS = (
     "expected texts, as the model was fitted on, found rows of features; --from lines "
     "takes each line for a text"
@@ -68,7 +69,7 @@ class DataFile:
         data = read(self.path, **self._options())
         self.check_rows(data)
         self._tell(data)
-        self._tell_lack(_count_blank(data), len(data), "no text")
+        self._tell_rows(_count_blank(data), len(data), "no text")
         return data
 
     def tell_unlabelled(self, chunk: "Dataset", n_unlabelled: int, n_rows: int) -> None:
@@ -80,13 +81,21 @@ class DataFile:
         is_cell = found.get("labels_column") and self._format in ("csv", "tsv")
         if n_unlabelled and (is_cell or found.get("label_separator")):
             what = "no label, and count as rows to which none belongs"
-            self._tell_lack(n_unlabelled, n_rows, what)
+            self._tell_rows(n_unlabelled, n_rows, what)
 
-    def _tell_lack(self, n_lacking: int, n_rows: int, what: str) -> None:
-        """Say how many rows lack something, if any do."""
-        if n_lacking:
-            have = "row has" if n_lacking == 1 else "rows have"
-            note_once(f"note: {self.path}: {n_lacking:,} of {n_rows:,} {have} {what}.")
+    def tell_unlearnt(self, names: Sequence[str], n_having: int, n_rows: int) -> None:
+        """Say which labels the model never learnt, and how many rows have some."""
+        what = (
+            "labels that the model never learnt and so misses, "
+            f"{len(names):,} in all: {listed(names)}"
+        )
+        self._tell_rows(n_having, n_rows, what)
+
+    def _tell_rows(self, n_having: int, n_rows: int, what: str) -> None:
+        """Say how many rows have something, or lack it, if any do."""
+        if n_having:
+            have = "row has" if n_having == 1 else "rows have"
+            note_once(f"note: {self.path}: {n_having:,} of {n_rows:,} {have} {what}.")
 
     def read_for(self, tagger: "Tagger") -> "Dataset":
         """Return the whole file, of rows that a model reads."""
@@ -139,7 +148,7 @@ class DataFile:
             self._tell(chunk)
             n_blank, n_told = n_blank + _count_blank(chunk), n_told + len(chunk)
             yield chunk
-        self._tell_lack(n_blank, n_told, "no text")
+        self._tell_rows(n_blank, n_told, "no text")
 
     def chunks_for(self, tagger: "Tagger") -> Iterator["Dataset"]:
         """Yield the file in chunks of what a model reads, texts or features."""
@@ -259,9 +268,7 @@ class DataFile:
             parts.append(f"letters are {told['encoding']}")
             ways.append("--encoding")
         if columns := told.get("labels_columns"):
-            more = f" and {len(columns) - N_SHOWN} more" * (len(columns) > N_SHOWN)
-            shown = ", ".join(map(repr, columns[:N_SHOWN]))
-            parts.append(f"labels are the columns {shown}{more}")
+            parts.append(f"labels are the columns {listed(columns)}")
             ways.append("--labels-columns")
         mark = told.get("label_separator")
         if mark and self.path not in DOUBTED:
@@ -313,7 +320,8 @@ class DataFile:
         known = tagger.label_names_.tolist()
         if self.labelled and data.label_names and set(known).isdisjoint(data.labels):
             raise self.fault(
-                "expected labels that the model was fitted on, found other names."
+                f"expected labels that the model was fitted on, {listed(known)}; "
+                f"found {counted(data.n_labels, 'other')}, {listed(data.label_names)}."
             )
         if tagger.reads_texts_:
             return
@@ -370,6 +378,18 @@ class DataFile:
                     raise DataError(place, str(error), line=number) from None
             n_lines += len(lines)
             yield Dataset(None, np.zeros((len(texts), 0)), texts=tuple(texts))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in words, of many the first.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed(list("abcdefg"))
+    ("'a', 'b'", "'a', 'b', 'c', 'd', 'e' and 2 more")
+    """
+    more = f" and {len(names) - N_SHOWN:,} more" * (len(names) > N_SHOWN)
+    return ", ".join(f"{name!r:.80}" for name in names[:N_SHOWN]) + more
 
 
 def is_sharded(path: Path) -> bool:

@@ -109,6 +109,8 @@ def test_labels_that_a_tagger_never_learnt_are_missed(cli, folder, tmp_path):
         if row.startswith("unheard of")
     ]
     assert line.split("\t")[1] == "100"
+    told = "100 of 100 rows have labels that the model never learnt and so misses"
+    assert f"{new}: {told}, 1 in all: 'unheard of'." in done.err
 
 
 def test_two_taggers_are_compared(cli, folder, tmp_path):
@@ -154,7 +156,8 @@ def test_a_file_of_other_labels_is_refused(cli, folder, tmp_path):
     for verb in ("evaluate", "thresholds"):
         done = cli(verb, folder / "tagger", "--data", other)
         assert (done.status, done.out) == (2, "")
-        assert "expected labels that the model was fitted on" in done.err
+        assert "that the model was fitted on, 'drink', 'food', 'travel'; " in done.err
+        assert "; found 2 others, 'unheard', 'unseen'." in done.err
 
 
 def test_words_need_a_model_of_texts(cli, model):

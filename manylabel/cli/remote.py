@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,7 @@ LONGEST = 8 << 20  # bytes of a line
 TABLES = {".csv", ".tsv", ".parquet"}
 LOADING = "urn:manylabel:not-ready"  # what a service says that has just been started
 PATIENCE = 120.0  # seconds to wait for one
+NO_RIGHTS = {"urn:manylabel:not-authenticated", "urn:manylabel:not-allowed"}
 
 
 def tag_remotely(
@@ -32,7 +34,8 @@ def tag_remotely(
     token = None if token_file is None else token_file.read_text("utf-8").strip()
     with Client(url, token=token) as client:
         for items in _items(data):
-            found = _predict(client, model, items, ask)
+            with _naming_rights(url, token_file, model):
+                found = _predict(client, model, items, ask)
             pairs = zip(found.predictions, items, strict=True)
             yield [
                 (each.labels, str(item.get("id", "")), str(item.get("text", "")))
@@ -54,6 +57,21 @@ def _predict(
             if not is_told:
                 note(f"note: {error} This waits for it.")
                 is_told = True
+
+
+@contextmanager
+def _naming_rights(url: str, token_file: Path | None, model: str) -> Iterator[None]:
+    """Say by which option a request gets the rights that it lacks."""
+    try:
+        yield
+    except RequestFailed as error:
+        if error.problem.get("type") not in NO_RIGHTS:
+            raise
+        reads = f"a token that may read model {model!r} at {url}"
+        if token_file is None:
+            way = "'manylabel token add' prints one"
+            raise ValueError(f"--token-file must have {reads}; {way}.") from None
+        raise ValueError(f"--token-file must have {reads}. Got {token_file}.") from None
 
 
 def _items(data: DataFile) -> Iterator[list[dict[str, Any]]]:

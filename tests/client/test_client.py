@@ -150,6 +150,28 @@ def test_a_table_is_sent_by_its_rows_and_comes_back_as_one(fake, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, "not-authenticated"), (403, "not-allowed")]
+)
+def test_a_request_without_rights_is_told_the_option(
+    fake, tmp_path, capsys, status, kind
+):
+    problem = {"type": f"urn:manylabel:{kind}", "detail": "A token, please."}
+    url, _ = fake([(status, problem, {})])
+    texts, token = tmp_path / "texts.txt", tmp_path / "token"
+    texts.write_text("red wine\n")
+    token.write_text("ml_x\n")
+    reads = f"error: --token-file must have a token that may read model 'menu' at {url}"
+    ends = {
+        (): "; 'manylabel token add' prints one.",
+        ("--token-file", str(token)): f". Got {token}.",
+    }
+    for options, end in ends.items():
+        with pytest.raises(SystemExit, match="2"):
+            run(["predict", "menu", str(texts), "--url", url, *options])
+        assert capsys.readouterr().err == f"{reads}{end}\n"
+
+
 def test_rows_of_features_in_a_table_are_not_sent(tmp_path, capsys):
     table = tmp_path / "new.svm"
     table.write_text("0 1:2\n")

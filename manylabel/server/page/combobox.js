@@ -37,10 +37,15 @@ export class Combobox {
     this.timer = setTimeout(() => this.ask(), PAUSE);
   }
 
-  async ask() {
+  /** Show the labels that begin as what is typed; `isWished` takes the first of them. */
+  async ask({ isWished = false } = {}) {
+    clearTimeout(this.timer);
+    this.asking?.abort();
     const { typed } = this;
     const labels = await this.search(typed);
-    if (labels) this.show(typed, labels);
+    if (!labels) return;
+    this.show(typed, labels);
+    if (isWished) this.take(this.active);
   }
 
   /** Return the labels that begin so, null if that is no longer wished or failed. */
@@ -86,6 +91,7 @@ export class Combobox {
   }
 
   show(typed, labels) {
+    this.shown = typed;
     this.options = labels.map(({ label, count: n }) => ({ label, note: n ? n.toLocaleString("en") : "" }));
     if (!labels.some(({ label }) => label === typed)) {
       this.options.push({ label: typed, note: "new label", isNew: true });
@@ -123,7 +129,9 @@ export class Combobox {
     const isOpen = !this.list.hidden;
     if (event.key === "Enter") {
       event.preventDefault(); // does not submit the labels
-      if (isOpen) this.take(this.active);
+      // What is shown may be of fewer letters than were typed since.
+      if (isOpen && this.shown === this.typed) this.take(this.active);
+      else if (this.typed) this.ask({ isWished: true });
     } else if (event.key === "Escape" && (isOpen || this.input.value)) {
       event.preventDefault();
       this.clear();

@@ -2,11 +2,13 @@
 
 import json
 import re
+import time
 import urllib.request
 
 import pytest
 
 pytestmark = pytest.mark.slow
+VERDICTS = "JSON.parse(sessionStorage['manylabel.draft']).verdicts"
 
 
 def suggest(page, text):
@@ -60,6 +62,33 @@ def test_a_new_label_that_is_typed_and_not_chosen_is_asked_about(visit, server):
     assert page.inner_text("#submit") == "Next text"
     page.fill("#add", "drink")
     assert submit(page)["accepted"] == ["dri", "drink"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "label"), [("foo", "food"), ("drink", "drink"), ("fruit", "fruit")]
+)
+def test_enter_is_not_lost_before_the_labels_are_there(visit, shared, typed, label):
+    page = visit(shared.url, model="batch")
+    suggest(page, "an apple pie")
+    page.type("#add", "d")
+    page.get_by_role("option", name="drink").wait_for()
+    page.route("**/labels?**", lambda route: (time.sleep(0.3), route.continue_()))
+    page.fill("#add", typed)
+    page.press("#add", "Enter")
+    page.wait_for_function(f"() => {VERDICTS}.length")
+    assert page.evaluate(VERDICTS) == [[label, "accepted"]]
+    assert page.input_value("#add") == ""
+
+
+def test_enter_that_is_followed_by_letters_takes_nothing(visit, shared):
+    page = visit(shared.url, model="batch")
+    suggest(page, "an apple pie")
+    page.route("**/labels?**", lambda route: (time.sleep(0.3), route.continue_()))
+    page.fill("#add", "foo")
+    page.press("#add", "Enter")
+    page.fill("#add", "foot")
+    page.get_by_role("option", name="foot").wait_for()
+    assert page.evaluate(VERDICTS) == []
 
 
 def test_the_box_of_labels_is_emptied_for_another_text(visit, shared):

@@ -38,17 +38,25 @@ class Feedback(NamedTuple):
     complete: bool
 
 
-def check_labels(given: FeedbackIn) -> None:
-    """Refuse names of labels that contradict each other or are no names."""
+def check_labels(given: FeedbackIn) -> FeedbackIn:
+    """Return feedback with the names of labels as they are kept, without blanks around.
+
+    Names that contradict each other, or are none, are refused.
+    """
     for name in (*given.accepted, *given.rejected):
         if not isinstance(name, str) or not name.strip():
             raise BadItem(f"labels must be strings, not blank. Got {name!r:.40}.")
+    given = given._replace(
+        accepted=list(dict.fromkeys(map(str.strip, given.accepted))),
+        rejected=list(dict.fromkeys(map(str.strip, given.rejected))),
+    )
     both = sorted(set(given.accepted) & set(given.rejected))
     if both:
         what = "accepted and rejected must have no label in common"
         raise BadItem(f"{what}. Got {both[0]!r:.60}.")
     if not (given.accepted or given.rejected or given.complete):
         raise BadItem("feedback must accept or reject a label, or be complete.")
+    return given
 
 
 def is_blank(item: Item) -> bool:
@@ -67,8 +75,8 @@ def as_body(given: FeedbackIn, item: Item, who: str) -> dict[str, Any]:
     """Return feedback on an item as the log keeps it."""
     body = {
         "item": dict(item),
-        "accepted": list(dict.fromkeys(given.accepted)),
-        "rejected": list(dict.fromkeys(given.rejected)),
+        "accepted": list(given.accepted),
+        "rejected": list(given.rejected),
         "complete": given.complete,
         "who": who,
     }

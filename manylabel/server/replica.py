@@ -174,8 +174,7 @@ class Replica:
         self, given: Sequence[tuple[FeedbackIn, str | None]], who: str
     ) -> list["Future[Appended]"]:
         """Append feedbacks with their keys, once all of them were looked at."""
-        for each, _ in given:
-            check_labels(each)
+        given = [(check_labels(each), key) for each, key in given]
         items = [self._item(each, key) for each, key in given]
         if any(map(is_blank, items)):
             raise BadItem("text of feedback must not be blank: it teaches nothing.")
@@ -196,8 +195,8 @@ class Replica:
             self._first_labels = now.version, frozenset(now.model.label_names.tolist())
         first, later = self._first_labels[1], self._following.label_counts
         named = chain.from_iterable((*each.accepted, *each.rejected) for each in given)
-        new = (name for name in named if name not in first and name not in later)
-        return list(dict.fromkeys(new))
+        names = dict.fromkeys(map(str.strip, named))
+        return [name for name in names if name not in first and name not in later]
 
     def find(self, key: str, kind: str = events.FEEDBACK) -> Event | None:
         """Return the event of a kind that a key was used for."""

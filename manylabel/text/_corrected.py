@@ -106,7 +106,8 @@ class Corrected(CorrectedPredictions, Saved, BaseEstimator):  # type: ignore[mis
         accepted : iterable of iterables of str
             The names of labels that each item has.
         rejected : iterable of iterables of str or None, default=None
-            The names of labels that each item does not have.
+            The names of labels that each item does not have. Of those that are new,
+            nothing is learnt.
         complete : iterable of bool or None, default=None
             Whether an item has no other labels than those accepted. Where it is not
             said, labels that are not mentioned are unknown: they are learnt as far as
@@ -159,7 +160,7 @@ class Corrected(CorrectedPredictions, Saved, BaseEstimator):  # type: ignore[mis
     def _mention(
         self, yes: list[list[str]], no: list[list[str]], closed: Array
     ) -> learning.Mentions:
-        """Return what was said by columns; new names get new ones."""
+        """Return what was said by columns; new names get new ones if accepted."""
         known: dict[str, int] = self._known_columns()
         new: dict[str, int] = {}
         labels: list[int] = []
@@ -169,7 +170,9 @@ class Corrected(CorrectedPredictions, Saved, BaseEstimator):  # type: ignore[mis
         for row in zip(yes, no, strict=True):
             for kind, names in zip(sides, row, strict=True):
                 for name in dict.fromkeys(names):
-                    column = known.get(name)
+                    column = known.get(name, new.get(name))
+                    if column is None and kind == candidates.REJECTED:
+                        continue  # that an item lacks it is no reason to have it
                     if column is None:
                         column = new.setdefault(name, len(known) + len(new))
                     labels.append(column)

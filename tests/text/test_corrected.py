@@ -300,3 +300,12 @@ def test_scores_of_wsabie_are_margins_whatever_their_threshold():
     chances = dict(model.tag_many(["red wine"], 3, proba=True)[0])
     assert min(scores.values()) > 0, "all labels are above the threshold"
     assert all(chances[name] > 0.5 for name in scores)
+
+
+def test_a_new_label_that_is_rejected_is_not_had():
+    model = ml.Corrected(fit()).correct(["apple pie"], [["food"]], [["fod"]])
+    assert "fod" not in model.label_names_
+    both = [["fruit"], []], [[], ["fruit"]]  # once it is accepted, it may be rejected
+    model.correct(["apple pie", "rye bread"], *both)
+    (names,) = model.predict(["apple pie"])
+    assert "fruit" in names

@@ -153,6 +153,22 @@ def test_feedback_on_a_blank_text_is_refused_by_item_and_by_prediction(http):
         assert "text of feedback must not be blank" in answer.json()["detail"]
 
 
+def test_labels_are_kept_without_blanks_around_them(http):
+    answer = teach(http, "tapir", [" zoo\t", "zoo"], rejected=[" food"])
+    assert answer.json().get("new_labels", ["zoo"]) == ["zoo"]
+    (found,) = http.get(f"{MENU}/feedback?limit=1").json()["corrections"]
+    assert (found["accepted"], found["rejected"]) == (["zoo"], ["food"])
+    answer = teach(http, "tapir", ["zoo"], rejected=["zoo "])
+    assert (answer.status_code, answer.json()["title"]) == (422, "Bad item")
+
+
+def test_a_label_that_is_rejected_is_not_added(http):
+    answer = teach(http, "tapir", ["food"], rejected=["fod"])
+    assert answer.json()["new_labels"] == ["fod"]
+    found = http.get(f"{MENU}/labels", params={"prefix": "fod"}).json()
+    assert found == {"labels": []}
+
+
 def test_a_prediction_waits_for_what_it_comes_after(http):
     sequence = teach(http, "zebra", ["zoo"], wait=False).json()["sequence"]
     assert predict(http, after=sequence).json()["applied"] >= sequence

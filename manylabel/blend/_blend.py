@@ -33,6 +33,7 @@ from manylabel.model_selection.holdout import (
     Split,
     hold_out,
     hold_out_in_turn,
+    whole_shape,
 )
 from manylabel.model_selection.probable import CalibratedClassifier
 from manylabel.persistence.records import Field, Finite, Number
@@ -165,7 +166,8 @@ class Blend(CalibratedClassifier, ListedClassifier):
         given = Propensity().fit(Y) if self.propensity is None else self.propensity
         self.inverse_propensity_ = 1 / _validation.propensities(given, Y.shape[1])
         learners, splits = self._fresh(X, Y), self._splits(X.shape[0])
-        refit = X.shape[0] <= MANY_ROWS if self.refit == AUTO else bool(self.refit)
+        is_many = whole_shape(X.shape[0])[0] > MANY_ROWS
+        refit = not is_many if self.refit == AUTO else bool(self.refit)
         with parallel.stage("validation", len(splits) / (len(splits) + refit)):
             kept = self._try(learners, X, Y, splits)
         with parallel.stage("training"):
@@ -190,7 +192,7 @@ class Blend(CalibratedClassifier, ListedClassifier):
 
     def _fresh(self, X: CSR, Y: CSR) -> list[Any]:
         """Return unfitted learners."""
-        n_rows, n_features = X.shape
+        n_rows, n_features = whole_shape(*X.shape)
         usual = self.estimators or usual_members(n_rows, n_features, Y.shape[1])
         learners = [clone(member) for member in usual]
         for learner in learners:
@@ -200,7 +202,8 @@ class Blend(CalibratedClassifier, ListedClassifier):
 
     def _splits(self, n_rows: int) -> list[Split]:
         """Return which rows are held out: all of few rows, in turn."""
-        if self.refit is not False and FEWEST <= n_rows < FEW_ROWS:
+        is_few = n_rows >= FEWEST and whole_shape(n_rows)[0] < FEW_ROWS
+        if self.refit is not False and is_few:
             return hold_out_in_turn(n_rows, self.random_state)
         return [hold_out(n_rows, self.random_state)]
 
@@ -293,10 +296,11 @@ def _in_stages(act: Callable[[Any], Any], learners: list[Any]) -> list[Any]:
 
 def _list_held_out(learner: Any, X: CSR, Y: CSR, splits: list[Split]) -> CSR:
     """Return the best labels of rows held out; the learner stays fitted to the last."""
-    lists = [
-        learner.fit(X[train], Y[train]).predict_topk(X[held], DEPTH)
-        for train, held in splits
-    ]
+    lists = []
+    for number, (train, held) in enumerate(splits, start=1):
+        with parallel.stage(f"part {number} of {len(splits)}", 1 / len(splits)):
+            learner.fit(X[train], Y[train])
+        lists.append(learner.predict_topk(X[held], DEPTH))
     return sp.csr_array(sp.vstack(lists, format="csr"))
 
 

@@ -125,32 +125,10 @@ def _seconds(wish: Wish, data: "Dataset", tagger: "Tagger") -> float | None:
     from manylabel.cli.tuning import n_trials
     from manylabel.model_selection.duration import estimate_seconds
 
-    sample, times = clone(tagger), _calibration_times(tagger, len(data))
-    if times > 1:
-        sample.set_params(calibrate=None)
-        if hasattr(sample.learner, "calibrate"):
-            sample.learner.set_params(calibrate=None)
-    seconds = estimate_seconds(lambda rows: clone(sample).fit(data[rows]), len(data))
-    if seconds is not None:
-        seconds *= times
+    n_features = None if data.X is None else data.X.shape[1]
+    seconds = estimate_seconds(
+        lambda rows: clone(tagger).fit(data[rows]), len(data), n_features
+    )
     if seconds is None or wish.tune is None:
         return seconds
     return seconds * (1 + TRIAL * n_trials(tagger.learner, wish.tune, wish.settings))
-
-
-def _calibration_times(tagger: "Tagger", n_rows: int) -> float:
-    """Return how many times as long a fit takes by calibration.
-
-    A sample has few rows, which are held out in turn: it is timed without. A learner
-    that holds rows out anyway, or ranks those of a stream, needs no other count.
-    """
-    from manylabel.blend import Blend
-    from manylabel.model_selection.probable import split_rows
-
-    learner = tagger.learner
-    method = tagger.calibrate or getattr(learner, "calibrate", None)
-    if method is None or hasattr(learner, "partial_fit") or isinstance(learner, Blend):
-        return 1.0
-    n_more = sum(len(train) for train, _ in split_rows(n_rows, 0)) / n_rows
-    n_fits = 1 + TRIAL if getattr(learner, "tilt", None) == "auto" else 1.0
-    return (1 + n_more) / n_fits

@@ -1,5 +1,8 @@
 """Which rows are held out as a validation set: one rule for the whole library."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +13,10 @@ from manylabel._typing import CSR, Ints, RandomState
 
 MOST, FEWEST = 5000, 20  # rows that are held out; rows of data to hold some out
 MOST_RARE = 5  # rows of a feature that may have been left out for want of more
+
+
+# Rows and features of the data of which a sample is fitted to tell how long all take.
+_whole: ContextVar[tuple[int, int | None] | None] = ContextVar("whole", default=None)
 
 
 class Split(NamedTuple):
@@ -42,6 +49,34 @@ class Split(NamedTuple):
             return held
         starts = np.concatenate([[0], np.cumsum(kept)])[held.indptr]
         return sp.csr_array((held.data[kept], held.indices[kept], starts), held.shape)
+
+
+@contextmanager
+def sampling(n_rows: int, n_features: int | None) -> Iterator[None]:
+    """Let fits to a sample do what a fit to all rows would, where that depends on size.
+
+    Features that are not counted yet are words, of which there are nearly as many more
+    as there are more rows.
+
+    Examples
+    --------
+    >>> with sampling(10_000, None):
+    ...     whole_shape(500, 3_000)
+    (10000, 60000)
+    >>> whole_shape(500, 3_000)
+    (500, 3000)
+    """
+    token = _whole.set((n_rows, n_features))
+    try:
+        yield
+    finally:
+        _whole.reset(token)
+
+
+def whole_shape(n_rows: int, n_features: int = 0) -> tuple[int, int]:
+    """Return the size of the data that some rows are, or are a sample of."""
+    n_all, n_known = _whole.get() or (n_rows, n_features)
+    return n_all, n_features * n_all // n_rows if n_known is None else n_known
 
 
 def hold_out(n_rows: int, random_state: RandomState, *, one_in: int = 5) -> Split:

@@ -21,6 +21,7 @@ from manylabel.model_selection.holdout import (
     Split,
     hold_out,
     hold_out_in_turn,
+    whole_shape,
 )
 
 FEW_ROWS = 5000  # of fewer, a fifth says too little: each is held out in turn
@@ -269,7 +270,7 @@ def rank_held_out(
 
 def split_rows(n_rows: int, random_state: RandomState) -> list[Split]:
     """Return which rows are held out to calibrate by: all of few rows, in turn."""
-    if FEWEST <= n_rows < FEW_ROWS:
+    if n_rows >= FEWEST and whole_shape(n_rows)[0] < FEW_ROWS:
         return hold_out_in_turn(n_rows, random_state)
     return [hold_out(n_rows, random_state)]
 

@@ -81,24 +81,3 @@ def test_a_model_without_probabilities_says_how_to_get_them(cli, model, tmp_path
     done = cli("fit", model / "train.jsonl", *made)
     assert done.status == 2
     assert "--calibrate must be one of auto, sigmoid, isotonic. Got 'beta'." in done.err
-
-
-def test_the_time_of_calibration_is_told(cli, model, tmp_path, monkeypatch):
-    """A sample of few rows holds each out in turn; the fit to many does not."""
-    from manylabel.cli import plan
-
-    found = {
-        (learner, n): plan._calibration_times(ml.Tagger(made), n)
-        for learner, made in {
-            "plain": ml.LabelTree(),
-            "own": ml.OneVsRest(calibrate="auto"),
-            "tilted": ml.LabelTree(tilt="auto", calibrate="auto"),
-            "blend": ml.Blend(calibrate="auto"),
-            "stream": ml.CSDPP(calibrate="auto"),
-        }.items()
-        for n in (1000, 10_000)
-    }
-    assert found["plain", 1000] == found["blend", 1000] == found["stream", 1000] == 1
-    assert found["own", 1000] == 5
-    assert found["own", 10_000] == pytest.approx(1.8)
-    assert found["tilted", 10_000] == pytest.approx(1.0)

@@ -4,9 +4,12 @@ import time
 
 import pytest
 
+import manylabel as ml
 from manylabel import parallel
 from manylabel.model_selection import duration
 from manylabel.model_selection.duration import estimate_seconds
+from manylabel.model_selection.holdout import sampling
+from manylabel.model_selection.probable import split_rows
 
 
 @pytest.fixture
@@ -73,10 +76,40 @@ def test_a_long_fit_is_cut_short(clock):
     assert time.perf_counter() - before < 15
 
 
+def test_a_fit_that_is_cut_short_is_told_by_the_pace_of_a_smaller_one(clock):
+    def fit(rows):
+        with parallel.stage("quick", 0.9):
+            clock(0.01)
+        with parallel.stage("slow"):
+            parallel.run(
+                lambda _: clock(len(rows) * 1e-4), [(n,) for n in range(120)], 1
+            )
+
+    assert estimate_seconds(fit, 2000) == pytest.approx(24, rel=0.2)
+
+
+@pytest.mark.parametrize(("n_rows", "n_splits"), [(4_000, 5), (20_000, 1)])
+def test_rows_of_a_sample_are_held_out_as_those_of_all(n_rows, n_splits):
+    found = set()
+    estimate_seconds(lambda rows: found.add(len(split_rows(len(rows), 0))), n_rows)
+    assert found == {n_splits}
+    assert len(split_rows(400, 0)) == 5
+
+
+@pytest.mark.parametrize(
+    ("n_features", "is_tried"), [(9_000, True), (11_000, False), (None, False)]
+)
+def test_a_sample_is_learnt_by_the_learners_that_learn_all(n_features, is_tried):
+    corpus = ml.make_corpus(n_rows=200, n_features=200, n_labels=4)
+    with sampling(20_000, n_features):
+        blend = ml.Blend().fit(corpus.X, corpus.Y)
+    assert ("CPLST" in blend.trial_.names) == is_tried
+
+
 def test_measuring_takes_seconds_not_minutes(clock):
     before = time.perf_counter()
     estimate_seconds(lambda rows: clock(len(rows) * 1e-4), 10**7)
-    assert time.perf_counter() - before < 6
+    assert time.perf_counter() - before < 7
 
 
 def test_what_cannot_be_learnt_from_a_sample_is_not_estimated():

@@ -94,8 +94,13 @@ def _print(words: str, console: Console) -> None:
 
 
 @contextmanager
-def status(what: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """Show that work goes on, and how far, if standard error is a terminal."""
+def status(
+    what: str, *, quiet: bool = False, aloud: bool = False
+) -> Iterator[Callable[[str], None]]:
+    """Show that work goes on, and how far, if standard error is a terminal.
+
+    If it is none, what is done ``aloud`` is told once, before it begins.
+    """
     console = Console(stderr=True)
     columns = (
         SpinnerColumn("line" if console.options.ascii_only else "dots"),
@@ -105,6 +110,8 @@ def status(what: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]
         TextColumn("{task.fields[aside]}", markup=False),
     )
     hidden = quiet or not console.is_terminal
+    if aloud and not console.is_terminal:
+        note(f"note: {what[:1].lower()}{what[1:]}.")
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task(escape_line(what), total=None, news="", aside="")
         show = [] if hidden else [lambda words: bar.update(task, aside=words)]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from manylabel.text import Tagger
 
 QUICK = 2.0  # seconds that nobody needs to be told of
+SLOW = "best"  # the quality that takes longer to measure than anybody waits unasked
 TRIAL = 0.8  # of the rows, which each setting of a search learns
 
 
@@ -59,7 +60,8 @@ def make_plan(wish: Wish, data: "Dataset", deadline: float | None) -> Plan:
     """
     slow: Plan | None = None
     for each in _plans(wish, data):
-        with status("Measuring"):
+        what = f"Measuring on a few rows how long {each.quality or each.name} takes"
+        with status(what, aloud=each.quality == SLOW):
             plan = each._replace(seconds=_seconds(wish, data, each.tagger))
         if _is_done(plan, deadline):
             if slow is not None:

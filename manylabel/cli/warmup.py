@@ -25,7 +25,8 @@ def warmup(json: options.Json = False) -> None:
     Example: manylabel warmup
     """
     start = time.perf_counter()
-    with status("Compiling"), TemporaryDirectory() as folder:
+    what = "Compiling all kernels, which takes minutes the first time"
+    with status(what, aloud=not json), TemporaryDirectory() as folder:
         _read_and_write(Path(folder))
         _learn_and_judge()
         _tag()

@@ -143,3 +143,12 @@ def test_warmup_tells_how_long_it_took(cli):
     outcome = cli("warmup", "--json")
     assert (outcome.status, outcome.err) == (0, "")
     assert json.loads(outcome.out)["seconds"] > 0
+
+
+@pytest.mark.slow
+def test_warmup_says_at_once_what_it_does(started):
+    running = started("warmup")
+    first = running.stderr.readline()
+    running.kill()
+    running.communicate()
+    assert first.startswith(b"note: compiling all kernels, which takes minutes")

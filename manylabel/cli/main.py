@@ -143,7 +143,8 @@ def manylabel(
 
 
 def _refuse(sentence: str) -> int:
-    console.note(f"error: {sentence.rstrip('.')}.")
+    end = "" if sentence.endswith("?") else "."
+    console.note(f"error: {sentence.rstrip('.')}{end}")
     return BAD_INPUT
 
 

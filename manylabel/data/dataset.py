@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, SupportsIndex
@@ -13,6 +14,7 @@ from manylabel import _validation
 from manylabel._markup import isolate, lay_table
 from manylabel._typing import CSR, Array, MatrixLike
 
+MOST_COMPARED, LONGEST = 10_000, 100  # names, and letters, among which one is suggested
 MOST_ROWS, MOST_LABELS, MOST_LETTERS = 5, 10, 200  # shown in a notebook
 
 
@@ -231,8 +233,14 @@ class LabelSpace:
             return self._columns[name]
         except (KeyError, TypeError):
             raise ValueError(
-                f"labels must be among the {len(self)} known. Got {name!r}."
+                f"labels must be among the {len(self)} known. "
+                f"Got {name!r:.80}.{self._suggest(name)}"
             ) from None
+
+    def _suggest(self, name: object) -> str:
+        """Return a question for the nearest of the first names, if one is near."""
+        near = get_close_matches(str(name)[:LONGEST], self.names[:MOST_COMPARED], 1)
+        return f" Did you mean {near[0]!r:.80}?" if near else ""
 
     def __len__(self) -> int:
         return len(self.names)

@@ -138,7 +138,9 @@ def test_an_explanation_has_the_words(cli, folder):
 def test_an_unknown_tag_is_refused(cli, folder):
     done = cli("explain", folder / "tagger", "--text", "wine", "--tag", "nothing")
     assert done.status == 2
-    assert "nothing" in done.err
+    assert done.err == "error: --tag must be among the 3 known. Got 'nothing'.\n"
+    done = cli("explain", folder / "tagger", "--text", "wine", "--tag", "Drinks")
+    assert done.err.endswith("Got 'Drinks'. Did you mean 'drink'?\n")
 
 
 def test_a_tagger_that_is_no_tree_asks_for_a_text(cli, folder):

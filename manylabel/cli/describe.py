@@ -13,7 +13,8 @@ FileOrModel = Annotated[
     Path,
     typer.Argument(
         metavar="FILE|MODEL",
-        help="A data file, gzipped or not, - for stdin; or a model's folder.",
+        help="A data file, gzipped or not, - for stdin, or a folder of shards; or a "
+        "model's folder.",
     ),
 ]
 
@@ -39,13 +40,13 @@ def describe(
 
     Example: manylabel describe train.txt.gz --plot labels.png
     """
-    if file.is_dir():
+    data = DataFile(file, reading)
+    if file.is_dir() and not data.is_sharded:
         _show_card(file, json)
         return
     from manylabel.evaluation.plots import plot_profile
     from manylabel.evaluation.profile import Profile
 
-    data = DataFile(file, reading)
     profile = Profile(track(data.chunks(), "Reading"))
     if not profile.n_rows:
         note(f"note: {file}: there are no rows, so all figures of labels are 0.")

@@ -33,6 +33,16 @@ def test_describe_knows_the_length_of_texts(cli, files):
     assert "features" not in figures
 
 
+def test_describe_reads_a_folder_of_shards(cli, files, tmp_path):
+    for name in ("texts.jsonl", "train.txt"):
+        out = tmp_path / name
+        assert cli("shard", files / name, "--out", out, "--rows", 150).status == 0
+        whole, shards = (
+            cli("describe", it, "--json").out for it in (files / name, out)
+        )
+        assert json.loads(shards) == json.loads(whole) | {"file": str(out)}
+
+
 def test_describe_reads_standard_input(cli, standard_input, files):
     standard_input((files / "train.txt").read_bytes())
     assert json.loads(cli("describe", "-", "--json").out)["rows"] == 300

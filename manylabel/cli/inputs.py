@@ -303,12 +303,11 @@ class DataFile:
                 "--zero-based or --one-based says which."
             )
 
-    def check_features(self, data: "Dataset") -> None:
+    def check_features(self, data: "Dataset", way: str = "") -> None:
         """Refuse texts where features are needed."""
         if data.X is None:
-            raise self.fault(
-                f"{NOT_FEATURES}, found texts; in Python, TextVectorizer makes them."
-            )
+            way = way or "in Python, TextVectorizer makes them"
+            raise self.fault(f"{NOT_FEATURES}, found texts; {way}.")
 
     def _check_matching(self, data: "Dataset", tagger: "Tagger") -> None:
         """Refuse rows that a model does not read, and labels that it cannot know."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from manylabel.evaluation import Run
     from manylabel.evaluation.progression import Progression
 
+OF_TEXTS = "'manylabel fit' learns texts, and 'manylabel serve' corrections of them"
 COSTS = ("hamming", "f1", "accuracy", "rank")
 
 Learner = Annotated[
@@ -150,14 +151,14 @@ def _make(
 
 def _whole(data: DataFile) -> "Dataset":
     whole = data.read()
-    data.check_features(whole)
+    data.check_features(whole, OF_TEXTS)
     return whole
 
 
 def _chunks(data: DataFile) -> "Iterator[Dataset]":
     for chunk in data.chunks():
         data.check_rows(chunk)
-        data.check_features(chunk)
+        data.check_features(chunk, OF_TEXTS)
         yield chunk
 
 

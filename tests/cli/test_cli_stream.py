@@ -142,6 +142,7 @@ def test_texts_are_refused_with_their_file(cli, files):
         outcome = cli("stream", files / "texts.jsonl", *permute)
         assert (outcome.status, outcome.out) == (2, "")
         assert "texts.jsonl: expected rows of features, found texts" in outcome.err
+        assert "; 'manylabel fit' learns texts, and 'manylabel serve'" in outcome.err
 
 
 def test_numbers_of_components_and_shares_of_labels_are_told_apart():

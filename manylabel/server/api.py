@@ -281,6 +281,4 @@ def parse_list(body: bytes) -> list[FeedbackRequest]:
 
 def _invalid(error: ValidationError) -> Invalid:
     # What was sent is not repeated: it may be long.
-    return Invalid(
-        error.errors(include_url=False, include_context=False, include_input=False)
-    )
+    return Invalid(error.errors(include_url=False, include_input=False))

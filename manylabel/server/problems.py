@@ -6,11 +6,40 @@ from typing import Any, NamedTuple
 
 from manylabel.exceptions import ManylabelError
 from manylabel.server import errors, limits, security
+from manylabel.server.schemas import WRITTEN
 
 MEDIA_TYPE = "application/problem+json"
 MOST_FAULTS, LONGEST_FAULT = 5, 200  # of a request that does not fit its schema
 EXAMPLES = "/openapi.json has each request with an example."
 RETRY_SECONDS = 1
+# What is expected where a request does not fit, by the kinds of errors of pydantic.
+EXPECTED = {
+    "json_invalid": "is no JSON: {error}",
+    "missing": "must be given",
+    "extra_forbidden": "is not known, or misspelt",
+    "model_type": "must be an object",
+    "dict_type": "must be an object",
+    "list_type": "must be a list",
+    "string_type": "must be a string",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "less_than": "must be less than {lt}",
+    "too_short": "must have at least {min_length}",
+    "too_long": "must have at most {max_length}",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "must be {written}",
+    "literal_error": "must be {expected}",
+    "value_error": "{error}",
+}
 
 
 class Kind(NamedTuple):
@@ -107,15 +136,29 @@ def tell_faults(found: Sequence[Mapping[str, Any]]) -> Problem:
     Parameters
     ----------
     found : sequence of dict
-        With ``loc`` and ``msg``, as pydantic lists them.
+        With ``type``, ``loc``, ``msg`` and ``ctx``, as pydantic lists them.
+
+    Examples
+    --------
+    >>> tell_faults([{"type": "missing", "loc": ("items",), "msg": ""}]).faults
+    [{'where': 'items', 'what': 'must be given'}]
     """
     faults = [
         {
             "where": ".".join(map(str, fault["loc"]))[:LONGEST_FAULT] or "body",
-            "what": str(fault["msg"])[:LONGEST_FAULT],
+            "what": _expected(fault)[:LONGEST_FAULT],
         }
         for fault in found[:MOST_FAULTS]
     ]
     first = faults[0] if faults else {"where": "the request", "what": "cannot be read"}
     detail = f"{first['where']}: {first['what']}. {EXAMPLES}"
     return Problem(INVALID, detail, faults)
+
+
+def _expected(fault: Mapping[str, Any]) -> str:
+    """Return in plain words what is expected; other kinds as pydantic tells them."""
+    about = dict(fault.get("ctx", {}))
+    pattern = about.get("pattern", "")
+    about["written"] = WRITTEN.get(pattern, f"as {pattern} has it")
+    words = EXPECTED.get(fault["type"])
+    return str(fault["msg"]) if words is None else words.format(**about)

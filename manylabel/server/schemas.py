@@ -16,6 +16,15 @@ LONGEST_NAME = 1_000  # characters of a label, an id or a feature
 MOST_FEATURES = 100_000  # of an item
 NUMBER = 2**53  # from here on, JavaScript does not tell integers apart
 
+TIME = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$"
+VERSION = r"^[0-9a-f]{12}$"
+LEARNER = r"^[a-z][a-z0-9-]{0,40}$"
+WRITTEN = {  # what is expected, where a string does not match
+    TIME: "a time as 2026-11-17T09:30:00Z",
+    VERSION: "12 digits of a version, of 0 to 9 and a to f",
+    LEARNER: "the name of a learner, as one-vs-rest",
+}
+
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 Labels = Annotated[list[Name], Field(max_length=MOST_LABELS)]
 SequenceNumber = Annotated[int, Field(ge=0, lt=NUMBER)]
@@ -128,10 +137,7 @@ class FeedbackRequest(Asked):
     complete: bool = False
     at: Annotated[
         str | None,
-        StringConstraints(
-            pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?"
-            r"(Z|[+-]\d{2}:\d{2})$"
-        ),
+        StringConstraints(pattern=TIME),
         Field(description="When it was said, as RFC 3339 writes it."),
     ] = None
 
@@ -249,7 +255,7 @@ class ActivateRequest(Asked):
 
     model_config = shown({"version": "1f0c9d2e4b6a"})
 
-    version: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
+    version: Annotated[str, StringConstraints(pattern=VERSION)]
 
 
 class ShadowRequest(ActivateRequest):
@@ -273,12 +279,8 @@ class RetrainRequest(Asked):
 
     model_config = shown({"quality": "fast"})
 
-    learner: Annotated[
-        str | None, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,40}$")
-    ] = None
-    quality: Annotated[str, StringConstraints(pattern=r"^(fast|balanced|best)$")] = (
-        "balanced"
-    )
+    learner: Annotated[str | None, StringConstraints(pattern=LEARNER)] = None
+    quality: Literal["fast", "balanced", "best"] = "balanced"
 
 
 class JobResponse(BaseModel):

@@ -288,6 +288,42 @@ def test_requests_that_do_not_fit_are_refused_by_place(http, body, where):
 
 
 @pytest.mark.parametrize(
+    ("verb", "body", "words"),
+    [
+        ("predict", "{", "body: is no JSON: EOF while"),
+        ("predict", "[]", "body: must be an object."),
+        ("predict", "{}", "items: must be given."),
+        ("predict", '{"items": "a"}', "items: must be a list."),
+        ("predict", '{"items": []}', "items: must have at least 1."),
+        ("predict", '{"items": [{"txt": "a"}]}', "items.0.txt: is not known, or missp"),
+        ("predict", '{"items": [{"text": 1}]}', "items.0.text: must be a string."),
+        ("predict", '{"items": [{"text": ""}], "k": 0}', "k: must be at least 1."),
+        (
+            "predict",
+            '{"items": [{"text": ""}], "k": "x"}',
+            "k: must be a whole number.",
+        ),
+        (
+            "feedback",
+            '{"accepted": ["a"]}',
+            "body: feedback must have prediction_id or",
+        ),
+        (
+            "feedback",
+            '{"item": {"text": "a"}, "at": "now"}',
+            "at: must be a time as 20",
+        ),
+        ("retrain", '{"quality": "good"}', "body.quality: must be 'fast'"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_plain_words(http, verb, body, words):
+    headers = {"content-type": "application/json"}
+    answer = http.post(f"{MENU}/{verb}", content=body, headers=headers)
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(words)
+
+
+@pytest.mark.parametrize(
     "body",
     [
         {"item": WINE, "accepted": ["a"], "rejected": ["a"]},

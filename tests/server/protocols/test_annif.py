@@ -116,15 +116,15 @@ def test_what_is_learnt_shows_in_the_next_suggestion(served):
 @pytest.mark.parametrize(
     ("path", "body", "status", "message"),
     [
-        ("suggest", b"limit=3", 422, "text: Field required."),
+        ("suggest", b"limit=3", 422, "text: must be given."),
         ("suggest", b"text=a&limit=-1", 422, "limit: "),
         ("suggest", b"text=a&threshold=nan", 422, "threshold: "),
         ("suggest", b"text=%ff", 422, "percent-encoded in UTF-8"),
         ("suggest", b"a=1&" * 2000, 422, "at most 1,000 fields"),
         ("suggest", b"text=" + b"a" * 100_001, 422, "text: "),
         ("suggest-batch", b'{"documents": [{}]}', 422, "documents.0.text: "),
-        ("suggest-batch", b"[", 422, "Invalid JSON"),
-        ("learn", b"{}", 422, "valid array"),
+        ("suggest-batch", b"[", 422, "is no JSON"),
+        ("learn", b"{}", 422, "must be a list"),
         ("learn", b'[{"text": "a"}]', 422, "0.subjects: "),
     ],
 )

@@ -39,6 +39,9 @@ from manylabel.text._predictions import Predictions
 from manylabel.text._rules import Rules
 from manylabel.text._vectorizer import TextVectorizer
 
+# Of parts that may be None: they are chosen in fit, and have no parameters before.
+EXAMPLES = {"learner": "ml.LabelTree()", "vectorizer": "ml.TextVectorizer()"}
+
 
 class Prepared(NamedTuple):
     """A learner before its fit, why it was chosen, and what it learns."""
@@ -155,6 +158,19 @@ class Tagger(Predictions, Judging, Saved, BaseEstimator):  # type: ignore[misc]
         self.rules = rules
         self.language = language
         self.vocabulary = vocabulary
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, and those of a part as ``learner__C``, if it was named."""
+        for name in params:
+            part, _, inner = name.partition("__")
+            given = params.get(part, getattr(self, part, None))
+            if inner and part in EXAMPLES and not hasattr(given, "set_params"):
+                raise ValueError(
+                    f"{part} must be named before {name} is set, as "
+                    f"{part}={EXAMPLES[part]}. Got {given!r:.60}."
+                )
+        found: Self = super().set_params(**params)
+        return found
 
     def fit(
         self,

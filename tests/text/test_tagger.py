@@ -476,3 +476,15 @@ def test_rows_in_a_list_are_features_and_the_ranker_stays_under_thresholds(rows)
     ranker = model.ranker_
     assert model.choose_thresholds(rows).ranker_ is ranker
     assert model.card()["learner"] == "OneVsRest"
+
+
+def test_parameters_of_a_part_need_the_part():
+    sentence = "learner must be named before learner__C is set, as learner=ml.LabelTree"
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        ml.Tagger().set_params(learner__C=1)
+    with pytest.raises(
+        ValueError, match=r"vectorizer=ml.TextVectorizer\(\). Got 'pass"
+    ):
+        ml.Tagger(vectorizer="passthrough").set_params(vectorizer__min_df=1)
+    tagger = ml.Tagger().set_params(learner=ml.LabelTree(), learner__C=2)
+    assert tagger.learner.C == 2

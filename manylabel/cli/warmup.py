@@ -58,7 +58,7 @@ def _learn_and_judge() -> None:
     from manylabel.losses import NAMED, label_weights
 
     corpus = make_corpus(n_rows=20, n_features=9, n_labels=4)
-    X, Y = corpus.X, corpus.Y
+    X, Y, p = corpus.X, corpus.Y, corpus.propensity
     engines = (baselines, online, trees)
     kinds = [getattr(engine, name) for engine in engines for name in engine.__all__]
     kinds += [label_tree.LabelTree, budget.AnnotationTree, budget.PowersetTree]
@@ -71,7 +71,7 @@ def _learn_and_judge() -> None:
         dense, best = model.decision_function(X), model.predict_topk(X, k=2)
         for scores in (dense, best, dense.astype(float), best.astype(float)):
             sets = model.predict(X)
-            evaluate(Y, scores, predictions=sets, propensity=corpus.propensity)
+            evaluate(Y, scores, k=2, predictions=sets, propensity=p)
     baselines.LEML(missing_weight=0.5).fit(X, Y)
     budget.PowersetTree(cost="f1").fit(X, Y)
     baselines.PDSparse(loss="margin").fit(X, Y)

@@ -1,11 +1,16 @@
 """Judge predictions for many rows at once."""
 
+import warnings
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_scalar
 
+from manylabel import _validation
+from manylabel._plural import counted
 from manylabel._typing import MatrixLike, RandomState
 from manylabel.evaluation.batch import COSTS, Evaluation
 from manylabel.evaluation.bootstrap import RowwiseEvaluation
@@ -78,6 +83,7 @@ def evaluate(
             f"Y must be the true labels. Got a model, {type(Y).__name__}: judge what "
             "it says, as evaluate(Y, model.predict_topk(X)), or tagger.evaluate(data)."
         )
+    _doubt_depth(scores, k)
     check_scalar(n_resamples, "n_resamples", Integral, min_val=0)
     options = {"k": k, "propensity": propensity, "costs": tuple(costs)}
     kind = RowwiseEvaluation if n_resamples else Evaluation
@@ -85,3 +91,18 @@ def evaluate(
     if not isinstance(evaluation, RowwiseEvaluation):
         return evaluation.report()
     return evaluation.report_with_intervals(n_resamples, random_state)
+
+
+def _doubt_depth(scores: Any, k: int | tuple[int, ...]) -> None:
+    """Warn if rankings were cut before the depth at which they are judged."""
+    if not sp.issparse(scores) or scores.dtype.kind != "f":
+        return
+    rows, depth = sp.csr_array(scores), max(_validation.depths(k))
+    n_held = int(np.diff(rows.indptr).max(initial=0))
+    if n_held < min(depth, len(np.unique(rows.indices))):  # else all are there
+        warnings.warn(
+            f"k is {depth}, and scores hold at most {counted(n_held, 'label')} of a "
+            f"row: what ranks deeper counts as missed. predict_topk(X, k={depth}) "
+            "ranks so many.",
+            stacklevel=3,
+        )

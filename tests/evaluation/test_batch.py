@@ -389,3 +389,13 @@ def test_a_model_in_place_of_labels_is_told_what_is_judged():
     model = Popularity().fit([[0.0], [1.0]], [[1, 0], [0, 1]])
     with pytest.raises(TypeError, match=r"Y must be the true labels\. Got a model"):
         evaluate(model, [[0.0]])
+
+
+def test_rankings_that_were_cut_too_early_are_told():
+    scores = sp.csr_array([[0.9, 0.0, 0.0], [0.0, 0.8, 0.7]])
+    Y = np.eye(3)[:2]
+    with pytest.warns(UserWarning, match="k is 5, and scores hold at most 2 labels of"):
+        evaluate(Y, scores)
+    evaluate(Y, scores, k=2)
+    evaluate(Y, sp.csr_array([[0.9, 0.5, 0.2], [0.3, 0.8, 0.7]]))  # all are there
+    evaluate(Y, (scores > 0).astype(int))  # sets have no ranks

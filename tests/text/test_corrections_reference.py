@@ -98,7 +98,11 @@ class Reference:
                 self.weight[label, j] = self.weight.get((label, j), 0.0) + move
 
     def learn(self, x, yes, no, complete):
-        """Learn a row: judge the weights, step, then settle the row itself."""
+        """Learn a row: judge the weights, step, then settle the row itself.
+
+        That a row lacks a label that nobody has given yet says nothing.
+        """
+        no = [label for label in no if label in KNOWN or label in self.accepted]
         u, odds = x / np.linalg.norm(x), self.odds(x, [*yes, *no])
         law = TAGGER.propensities(ml.Propensity(), 4)
         share = self.mentions[0] / self.mentions.sum()

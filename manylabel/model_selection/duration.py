@@ -118,8 +118,7 @@ def estimate_seconds(
             watch = _time(fit, order[:n], watch)
             seconds.append(watch.seconds)
             total = _extrapolate(seconds, n_rows / n)
-            enough = min(max(LEAST, SHARE * total), MOST)
-            if 2 * n > most or (len(seconds) > 1 and seconds[-1] > enough):
+            if 2 * n > most or _is_enough(seconds, total):
                 return total
             n *= 2
     return None
@@ -152,6 +151,17 @@ def _follow(fit: Callable[[Ints], Any], rows: Ints, watch: _Watch) -> None:
         watch.finish()
     finally:
         compilation.watchers.remove(watch.note_kernel)
+
+
+def _is_enough(seconds: list[float], total: float) -> bool:
+    """Tell whether samples took long enough to tell, and the last longer than before.
+
+    One that took hardly longer, or on a busy machine less, shows no growth.
+    """
+    last, grows = seconds[-1], len(seconds) > 1
+    if grows and last < MOST:
+        grows = last - seconds[-2] > ADDED[0] * last
+    return grows and last > min(max(LEAST, SHARE * total), MOST)
 
 
 def _extrapolate(seconds: list[float], times: float) -> float:

@@ -106,6 +106,13 @@ def test_a_sample_is_learnt_by_the_learners_that_learn_all(n_features, is_tried)
     assert ("CPLST" in blend.trial_.names) == is_tried
 
 
+def test_a_sample_that_was_no_slower_than_a_smaller_one_tells_nothing(clock):
+    def fit(rows):
+        clock(0.7 if len(rows) <= 500 else 3e-3 * len(rows))
+
+    assert 30 < estimate_seconds(fit, 20_000) < 120
+
+
 def test_measuring_takes_seconds_not_minutes(clock):
     before = time.perf_counter()
     estimate_seconds(lambda rows: clock(len(rows) * 1e-4), 10**7)

@@ -81,12 +81,16 @@ def test_enter_is_not_lost_before_the_labels_are_there(visit, shared, typed, lab
 
 
 def test_enter_that_is_followed_by_letters_takes_nothing(visit, shared):
-    page = visit(shared.url, model="batch")
+    page, held = visit(shared.url, model="batch"), []
     suggest(page, "an apple pie")
-    page.route("**/labels?**", lambda route: (time.sleep(0.3), route.continue_()))
-    page.fill("#add", "foo")
-    page.press("#add", "Enter")
-    page.fill("#add", "foot")
+    page.route("**/labels?**", lambda route: held.append(route))
+    with page.expect_request("**/labels?prefix=foo&**"):
+        page.fill("#add", "foo")
+        page.press("#add", "Enter")
+    with page.expect_request("**/labels?prefix=foot&**"):
+        page.fill("#add", "foot")
+    for route in held:
+        route.continue_()
     page.get_by_role("option", name="foot").wait_for()
     assert page.evaluate(VERDICTS) == []
 

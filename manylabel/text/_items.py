@@ -96,9 +96,6 @@ class Labelled(NamedTuple):
         refuse_matrix(tags, "X" if are_features(items) else "texts")
         rows = check_names(tags)
         space = LabelSpace.from_labels(rows)
-        for name in space:
-            if not name.strip():
-                raise ValueError(f"tags must not be blank. Got {name!r:.40}.")
         return cls(space, space.encode(rows))
 
     def aligned(self, known: LabelSpace, items: Any) -> "Labelled":

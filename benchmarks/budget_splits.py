@@ -9,12 +9,16 @@ their parameters by 5-fold cross-validation of the training rows.
 l2-SVM is scikit-learn's, SBT is ``BudgetedTree()``; "tree" may not fall back to a
 linear classifier of all features, "tree, pair" is pruned by the paper's rule as well,
 "tree, logistic" has that loss, "tree, linear leaves" an l2-SVM of all features in each
-leaf, and "PAPER" has all the settings of the paper.
+leaf, "tree, by node" chooses budget and planes anew in each node, by the rows that the
+classifiers of its folds did not learn from, and "PAPER" has all the settings of the
+paper.
 """
 
 import argparse
 import time
 import warnings
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -26,11 +30,12 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import LinearSVC
 
 import manylabel as ml
+from manylabel.budget._grower import Grower, Plan
 
 FOLDER = Path(__file__).parents[1] / "../shared/data"
 N_TEST = {"colon": 30, "pcmac": 389, "arcene": 100, "dorothea": 350, "madelon": 600}
 FIRST = 100  # split: no choice of method was made on it or those that follow
-BUDGETS = (1, 5, 20, 100)
+BUDGETS, PLANES = (1, 5, 20, 100), (1, 10)
 N_FOLDS = 5
 
 
@@ -70,6 +75,33 @@ class LinearLeaves(ml.BudgetedTree):
         return self.tree_.leaves(sp.csr_array(X, dtype=np.float32))
 
 
+class NodeGrower(Grower):
+    """Grows a tree whose nodes each have the budget and planes that suit their rows."""
+
+    def __init__(self, plan: Plan) -> None:
+        n_features = plan.sides.X.shape[1]
+        self.tried = [
+            replace(plan, settings=plan.settings._replace(budget=b, max_planes=p))
+            for b, p in product(sorted({min(b, n_features) for b in BUDGETS}), PLANES)
+        ]
+        super().__init__(self.tried[-1])  # which needs the most memory
+
+    def _split(self, rows: Any, columns: Any, *, is_even: bool) -> Any:
+        found, lost = [], []
+        for plan in self.tried:
+            self.plan = plan
+            found.append(super()._split(rows, columns, is_even=is_even))
+            lost.append(plan.sides.mass[rows][found[-1][1]].sum())
+        return found[int(np.argmin(lost))]
+
+
+class NodeTree(ml.BudgetedTree):
+    """A tree that chooses its cost as a whole, and budget and planes in each node."""
+
+    def _grow(self, plan: Plan) -> Any:
+        return NodeGrower(plan).grow().prune()
+
+
 def l2_svm() -> GridSearchCV:
     """Return the linear classifier that chooses C."""
     costs = {"C": [0.001, 0.01, 0.1, 5.0, 10.0]}  # section 8.1 of the paper
@@ -84,6 +116,7 @@ def learners() -> dict[str, Any]:
         "tree, pair": ml.BudgetedTree(budget=BUDGETS, prune="pair"),
         "tree, logistic": ml.BudgetedTree(budget=BUDGETS, loss="logistic"),
         "tree, linear leaves": LinearLeaves(budget=BUDGETS),
+        "tree, by node": NodeTree(budget=BUDGETS[-1], max_planes=PLANES[-1]),
         "PAPER": ml.BudgetedTree(**ml.BudgetedTree.PAPER),
     }
 

@@ -5,7 +5,7 @@ from manylabel._kernels._jit import inner, kernel
 
 @kernel
 def part_rows(y_indptr, y_indices, starts, owners, order, need, room, side):
-    """Write the side of each row, 0 or 1; ``side`` comes in as -1.
+    """Write the side of each row, 0 or 1; ``side`` comes in as -1, rows have labels.
 
     The rarest labels come first, as they have the least choice (Sechidis, Tsoumakas &
     Vlahavas 2011). A row goes where its label is needed more.
@@ -27,10 +27,6 @@ def part_rows(y_indptr, y_indices, starts, owners, order, need, room, side):
                 room[side[i]] -= 1
                 for q in range(y_indptr[i], y_indptr[i + 1]):
                     need[y_indices[q], side[i]] -= 1
-    for i in range(side.shape[0]):
-        if side[i] < 0:  # has no label
-            side[i] = _choose(0.0, room)
-            room[side[i]] -= 1
 
 
 @inner

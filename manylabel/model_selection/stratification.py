@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from manylabel import _validation
@@ -38,6 +39,7 @@ class StratifiedSplit(NamedTuple):
 
 
 FREQUENT = 10  # rows of a label whose share is told
+LITTLE = 0.1  # of the labels of `test`, in rows that are there for a rare one
 
 
 def stratified_split(
@@ -46,8 +48,11 @@ def stratified_split(
     """Split rows so that each label has its share on both sides.
 
     Labels take turns, the rarest first, and send their rows where they are needed more
-    (iterative stratification [1]_, in one pass over the labels). A label of two rows or
-    more is wanted on both sides.
+    (iterative stratification [1]_, in one pass over the labels). Rows without a label
+    have their share too. A label of two to nine rows is wanted on both sides, and one
+    of a single row in ``train``, as far as the rows that this takes are few: where most
+    labels are rare, these would else be the rows that have many labels, and ``test``
+    would not be like the rows that come.
 
     Parameters
     ----------
@@ -97,20 +102,48 @@ def _part(Y: CSR, share: float, n_test: int, random_state: RandomState) -> Array
     if not isinstance(rng, np.random.Generator):
         rng = np.random.default_rng(check_random_state(rng).randint(2**31))
     mixed = rng.permutation(Y.shape[0])
-    by_label = Y[mixed].tocsc()
+    strata = _strata(Y, share)[mixed]
+    by_label = strata.tocsc()
     counts = np.diff(by_label.indptr)
-    need = counts[:, None] * np.array([1 - share, share])
-    need[counts > 1] = np.maximum(need[counts > 1], 1.0)
+    tested = _wanted(counts, share)
+    need = np.column_stack([counts - tested, tested])
     room = np.array([Y.shape[0] - n_test, n_test])
     order, side = np.argsort(counts, kind="stable"), np.full(Y.shape[0], -1, np.int8)
-    shuffled = Y[mixed]
     stratification.part_rows(
-        *(shuffled.indptr, shuffled.indices, by_label.indptr, by_label.indices),
+        *(strata.indptr, strata.indices, by_label.indptr, by_label.indices),
         *(order, need, room, side),
     )
     out = np.empty_like(side)
     out[mixed] = side
     return out
+
+
+def _wanted(counts: Ints, share: float) -> Array:
+    """Return how many rows of each label to judge by: of several, one on both sides."""
+    wanted: Array = np.where(counts > 1, np.clip(share * counts, 1, counts - 1), 0.0)
+    return wanted
+
+
+def _strata(Y: CSR, share: float) -> CSR:
+    """Return labels that are spread, then rows of others alone, and rows of none.
+
+    A rare label, which should have less than a row on one side, is spread only as far
+    as rows that move for such labels have few of all labels: they are rows that have
+    many, and a side would else not be like the other.
+    """
+    counts, sizes = np.bincount(Y.indices, minlength=Y.shape[1]), np.diff(Y.indptr)
+    fair = share * counts
+    moves = _wanted(counts, share) - fair
+    moves *= (Y.T @ sizes) / np.maximum(counts, 1)  # rows that move, in their labels
+    spread = np.ones(len(counts), bool)
+    for some in (np.flatnonzero(moves > 0), np.flatnonzero(moves < 0)):
+        cheapest = some[np.argsort(np.abs(moves[some]), kind="stable")]
+        taken = np.cumsum(np.abs(moves[cheapest]))
+        spread[cheapest[taken > LITTLE * fair.sum()]] = False
+    kept = sp.csr_array(Y[:, spread])
+    alone = (np.diff(kept.indptr) == 0) & (sizes > 0)
+    groups = np.column_stack([alone, sizes == 0]).astype(Y.dtype)
+    return sp.csr_array(sp.hstack([kept, sp.csr_array(groups)], format="csr"))
 
 
 def _judge(Y: CSR, side: Array, share: float) -> tuple[int, int, int, int, float]:

@@ -49,10 +49,38 @@ def test_labels_have_their_share_on_both_sides():
     assert both < split.n_both > 0.98 * split.n_possible
 
 
-def test_a_label_of_one_row_is_learnt():
-    Y = sp.vstack([sp.eye_array(50), sp.csr_array((50, 50))])
-    split = stratified_split(Y, test_size=0.3)
-    assert_array_equal(split.train[:50], np.arange(50))
+def test_few_labels_of_one_row_are_learnt():
+    often = sp.csr_array(np.ones((400, 2)))
+    once = sp.vstack([sp.eye_array(5), sp.csr_array((395, 5))])
+    split = stratified_split(sp.hstack([often, once]), test_size=0.3)
+    assert_array_equal(split.train[:5], np.arange(5))
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2])
+def test_rows_are_alike_on_both_sides_where_most_labels_are_rare(share):
+    """Rows of many labels are not needed in ``test`` for the sake of rare ones."""
+    rng = np.random.default_rng(0)
+    sizes = np.minimum(rng.geometric(0.2, 5000), 20)
+    labels = np.minimum(rng.zipf(1.3, sizes.sum()), 10**5) % 6000
+    Y = sp.csr_array(
+        (np.ones(len(labels)), (np.repeat(np.arange(5000), sizes), labels)),
+        shape=(5000, 6000),
+    ).minimum(1)
+    sizes = np.diff(sp.csr_array(Y).indptr)
+    split = stratified_split(Y, test_size=share)
+    assert split.n_possible > 800
+    more = sizes[split.test].mean() / sizes[split.train].mean() - 1
+    assert abs(more) < 0.07
+    drawn = rng.permutation(5000)[: len(split.test)]
+    there, counts = Y[drawn].sum(axis=0), Y.sum(axis=0)
+    assert split.n_both > ((there > 0) & (there < counts)).sum()
+
+
+def test_rows_without_labels_have_their_share():
+    Y = make_corpus(n_rows=3000, n_labels=300, random_state=0).Y
+    is_empty = np.asarray(Y.sum(axis=1)).ravel() == 0
+    split = stratified_split(Y, test_size=0.25)
+    assert is_empty[split.test].sum() == pytest.approx(0.25 * is_empty.sum(), abs=1)
 
 
 def test_the_seed_decides():

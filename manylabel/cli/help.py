@@ -6,6 +6,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from manylabel.cli.options import Reading
+from manylabel.cli.outputs import check_outputs
 
 # What stands for a value that has no name of its own.
 KINDS = {"int": "N", "float": "NUMBER", "str": "TEXT"}
@@ -15,7 +16,15 @@ ALWAYS = ("config", "help")
 
 
 class Verb(TyperCommand):
-    """A verb whose options of reading files stand apart from its own."""
+    """A verb whose options of reading files stand apart from its own.
+
+    What it is to write is checked before it begins.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb if it can write, and destroys nothing that it reads."""
+        check_outputs(self.params, ctx.params)
+        return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return what follows the verb: options, then arguments."""

@@ -25,9 +25,11 @@ Address = Annotated[
 ]
 Lines = Annotated[
     Path,
-    typer.Argument(
-        metavar="FILE", help="JSON lines, one an event; - for stdin, stdout."
-    ),
+    typer.Argument(metavar="FILE", help="JSON lines, one an event; - for stdin."),
+]
+Out = Annotated[
+    Path,
+    typer.Argument(metavar="OUT", help="JSON lines, one an event; - for stdout."),
 ]
 Model = Annotated[
     str | None,
@@ -44,7 +46,7 @@ log = typer.Typer(
 
 
 @log.command("export", cls=Verb)
-def export_log(address: Address, file: Lines = STANDARD, model: Model = None) -> None:
+def export_log(address: Address, file: Out = STANDARD, model: Model = None) -> None:
     """Write a log as JSON lines, which import reads into a log of either kind.
 
     Example: manylabel log export models/.serve/log.db events.jsonl

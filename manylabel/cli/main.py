@@ -24,6 +24,7 @@ from manylabel.cli.help import Verb, Verbs
 from manylabel.cli.inputs import DOUBTED
 from manylabel.cli.log import log
 from manylabel.cli.options import configurable
+from manylabel.cli.outputs import typed
 from manylabel.cli.predict import predict
 from manylabel.cli.process import Interrupts, defer
 from manylabel.cli.serve import serve
@@ -187,18 +188,12 @@ def _options(arguments: list[str]) -> dict[str, str]:
         if word not in getattr(verb, "commands", ()):
             break
         verb = verb.commands[word]
-    typed = {each.name: _typed(each) for each in verb.params}
+    found = {each.name: typed(each) for each in verb.params}
     for name, spellings in PARAMETERS.items():
-        ours = [each for each in spellings if each in typed.values()]
+        ours = [each for each in spellings if each in found.values()]
         if ours:
-            typed.setdefault(name, ours[0])
-    return typed
-
-
-def _typed(parameter: Any) -> str:
-    """Return an option as it is typed, or the word that stands for an argument."""
-    is_option = parameter.param_type_name == "option"
-    return str(parameter.opts[0] if is_option else parameter.metavar)
+            found.setdefault(name, ours[0])
+    return found
 
 
 def _place(error: OSError) -> str:

@@ -88,7 +88,7 @@ def test_a_file_that_cannot_be_written_is_one_sentence(cli, model, files, tmp_pa
     out = tmp_path / "nosuch" / "worst.tsv"
     outcome = cli("evaluate", model, "--data", files / "test.txt", "--labels", out)
     assert outcome.status == 2
-    assert "no such file or directory" in outcome.err
+    assert f"there is no folder {out.parent}." in outcome.err
     assert outcome.err.count("\n") == 1
 
 

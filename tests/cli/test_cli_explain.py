@@ -144,7 +144,7 @@ def test_pictures_and_pages_stop_at_a_depth(cli, tree, tmp_path):
     [
         (["--plot", "tree.gif"], "--plot must end with one of .png, .pdf, .svg."),
         (["--plot", "nowhere/tree.png"], "--plot must lie in a folder that is there."),
-        (["--html", "nowhere/tree.html"], "nowhere/tree.html: no such file"),
+        (["--html", "nowhere/tree.html"], "there is no folder nowhere."),
         (["--row", 3], "--row needs a FILE that has it."),
         (["--plot", "tree.png", "--depth", 300], "the tree fits on paper. Got 300,"),
     ],

@@ -219,6 +219,7 @@ class Tagging(Routes):
     async def models(self, request: Request) -> Response:
         """Return the names of the models that the token may read."""
         names = self.guard.readable(request, self.service.names())
+        self.service.check_looked()
         return Response(handlers.write_json({"models": names}), media_type=JSON)
 
     def _replica(self, request: Sent, scope: str, model: str) -> Replica:

@@ -7,7 +7,7 @@ from threading import Event as Flag
 from threading import Lock, Thread
 
 from manylabel.exceptions import ManylabelError
-from manylabel.server.errors import KeyReused, UnknownModel
+from manylabel.server.errors import KeyReused, NotReady, UnknownModel
 from manylabel.server.events import ACTIVATE, VERSION, Draft
 from manylabel.server.follower import load_model
 from manylabel.server.following import read_history
@@ -74,6 +74,7 @@ class Service:
         self._replicas: dict[str, Replica] = {}
         self._troubles: dict[str, str] = {}  # of folders that cannot be taken over
         self._lock = Lock()
+        self._has_looked = False
         self._is_stopped = Flag()
         self._threads = [
             Thread(target=self._watch_log, name="watch log", daemon=True),
@@ -106,11 +107,17 @@ class Service:
         return sorted(self._replicas)
 
     def replica(self, name: str) -> Replica:
-        """Return one model, or raise UnknownModel."""
+        """Return one model, or raise UnknownModel, or NotReady if it may yet come."""
         found = self._replicas.get(name)
         if found is None:
+            self.check_looked()
             raise UnknownModel(name)
         return found
+
+    def check_looked(self) -> None:
+        """Refuse to say which models there are before all folders were looked at."""
+        if not self._has_looked:
+            raise NotReady("Models are being loaded.")
 
     def look(self) -> None:
         """Take over model folders that are new or were changed."""
@@ -126,6 +133,7 @@ class Service:
                 # What the log knows is served even if the folder is damaged now.
                 if name not in self._replicas:
                     self._follow(name)
+            self._has_looked = True
 
     def _take_over(self, name: str) -> None:
         """Log what a folder holds if it is new."""

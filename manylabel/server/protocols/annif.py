@@ -160,6 +160,7 @@ class Annif(Routes):
     async def projects(self, request: Request) -> Response:
         """Return the models that the token may read, as projects."""
         names = self.guard.readable(as_bearer(request), self.service.names())
+        self.service.check_looked()
         found = [show_project(self.service.replica(name)) for name in names]
         return answer({"projects": found})
 

@@ -110,7 +110,11 @@ class DataFile:
         """
         from manylabel.text import kept_columns
 
-        known, given = kept_columns(tagger), vars(self.reading)
+        return self.by_columns(kept_columns(tagger))
+
+    def by_columns(self, known: dict[str, Any]) -> "DataFile":
+        """Return the file as it is read by columns known, if it has them."""
+        given = vars(self.reading)
         if given["labels_column"] or given["labels_columns"]:
             known = {name: it for name, it in known.items() if name not in LABELS}
         added = {name: it for name, it in known.items() if not given[name]}

@@ -3,15 +3,16 @@
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from manylabel.cli.console import STANDARD, note
 from manylabel.cli.inputs import DataFile, lines_at_hand
 from manylabel.cli.options import Reading
-from manylabel.client import Client, Predictions, RequestFailed
+from manylabel.client import Client, RequestFailed
 from manylabel.exceptions import DataError
 
 AT_ONCE = 1000  # items of a request
@@ -20,6 +21,7 @@ TABLES = {".csv", ".tsv", ".parquet"}
 LOADING = "urn:manylabel:not-ready"  # what a service says that has just been started
 PATIENCE = 120.0  # seconds to wait for one
 NO_RIGHTS = {"urn:manylabel:not-authenticated", "urn:manylabel:not-allowed"}
+T = TypeVar("T")
 
 
 def tag_remotely(
@@ -28,14 +30,17 @@ def tag_remotely(
     """Yield labels of the texts of a file, as the service finds them, ids and texts.
 
     Lines are texts, or JSON objects with ``text`` or ``features``; what is a table, or
-    is said to have columns, is read by these. ``ask`` has what else the service is
-    told.
+    is said to have columns, is read by these, or by those of the model. ``ask`` has
+    what else the service is told.
     """
     token = None if token_file is None else token_file.read_text("utf-8").strip()
     with Client(url, token=token) as client:
+        with _naming_rights(url, token_file, model):
+            data = _as_fitted(client, model, data)
         for items in _items(data):
+            predict = partial(client.predict, model, items, remember=False, **ask)
             with _naming_rights(url, token_file, model):
-                found = _predict(client, model, items, ask)
+                found = _wait_for(predict)
             pairs = zip(found.predictions, items, strict=True)
             yield [
                 (each.labels, str(item.get("id", "")), str(item.get("text", "")))
@@ -43,14 +48,22 @@ def tag_remotely(
             ]
 
 
-def _predict(
-    client: Client, model: str, items: list[dict[str, Any]], ask: dict[str, Any]
-) -> Predictions:
-    """Ask for predictions, and wait as long as the service loads its models."""
+def _as_fitted(client: Client, model: str, data: DataFile) -> DataFile:
+    """Return a table as it is read by the columns that the model was fitted on."""
+    kinds = {*data.given.suffixes, f".{data.reading.from_}"}
+    if data.reading.text_columns or TABLES.isdisjoint(kinds):
+        return data
+    from manylabel.text import told_columns
+
+    return data.by_columns(told_columns(_wait_for(partial(client.card, model))))
+
+
+def _wait_for(ask: Callable[[], T]) -> T:
+    """Return what a service answers, and wait as long as it loads its models."""
     end, is_told = time.monotonic() + PATIENCE, False
     while True:
         try:
-            return client.predict(model, items, remember=False, **ask)
+            return ask()
         except RequestFailed as error:
             if error.problem.get("type") != LOADING or time.monotonic() > end:
                 raise
@@ -121,5 +134,6 @@ def _item(line: bytes, path: Path, number: int) -> dict[str, Any]:
         raise DataError(path, reason, number) from None
     kept = {name: record[name] for name in ("text", "features") if name in record}
     if len(kept) != 1:
-        raise DataError(path, "expected an object with text or features.", number)
+        reason = "expected an object with text or features; --text-column names others."
+        raise DataError(path, reason, number)
     return kept | ({"id": str(record["id"])} if "id" in record else {})

@@ -8,7 +8,7 @@ from manylabel.text._embeddings import Embeddings, Hybrid
 from manylabel.text._explanation import Reason, TagExplanation, leave_out
 from manylabel.text._items import PASSTHROUGH, Judged
 from manylabel.text._language import LANGUAGES
-from manylabel.text._origin import COLUMNS, kept_columns
+from manylabel.text._origin import COLUMNS, kept_columns, told_columns
 from manylabel.text._rules import Rules
 from manylabel.text._tagger import Tagger
 from manylabel.text._vectorizer import TextVectorizer
@@ -34,4 +34,5 @@ __all__ = [
     "choose_vectorizer",
     "kept_columns",
     "leave_out",
+    "told_columns",
 ]

@@ -1,5 +1,6 @@
 """How the file was read that a model was learnt from."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ SINGLE = ("id_column", "labels_column", "label_separator")
 def kept_columns(tagger: "Tagger") -> dict[str, Any]:
     """Return the columns that ``fit`` was told, as options of ``read``.
 
-    A model of a stranger may say anything: what is no name of a column is left out.
-
     Examples
     --------
     >>> from manylabel import Tagger
@@ -24,7 +23,15 @@ def kept_columns(tagger: "Tagger") -> dict[str, Any]:
     >>> kept_columns(tagger.annotate(columns={"labels_column": "mood", "odd": 7}))
     {'labels_column': 'mood'}
     """
-    found = tagger.provenance_.get("columns")
+    return told_columns(tagger.provenance_)
+
+
+def told_columns(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns that a model's facts, or its card, tell.
+
+    A model of a stranger may say anything: what is no name of a column is left out.
+    """
+    found = facts.get("columns")
     told = found if isinstance(found, dict) else {}
     return {name: told[name] for name in COLUMNS if _are_names(name, told.get(name))}
 

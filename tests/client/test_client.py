@@ -34,8 +34,9 @@ def fake():
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                seen.append((self.path, dict(self.headers), json.loads(body)))
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                sent = json.loads(body) if body else None
+                seen.append((self.path, dict(self.headers), sent))
                 status, content, headers = answers[min(len(seen), len(answers)) - 1]
                 if status == 0:  # as if the cable had been cut
                     self.connection.shutdown(socket.SHUT_RDWR)
@@ -47,6 +48,8 @@ def fake():
                     self.send_header(name, str(value))
                 self.end_headers()
                 self.wfile.write(text)
+
+            do_GET = do_POST
 
             def log_message(self, *args):
                 pass
@@ -148,6 +151,23 @@ def test_a_table_is_sent_by_its_rows_and_comes_back_as_one(fake, tmp_path):
     assert out.read_text("utf-8-sig") == (
         "row;id;text;labels;scores\n0;7;red wine;drink|red;0.5|0.25\n"
     )
+
+
+def test_a_table_is_read_by_the_columns_that_the_service_tells(fake, tmp_path, capsys):
+    answer = {"model": "menu", "version": "0", "applied": 0}
+    answer["predictions"] = [{"id": None, "item": "7", "labels": []}]
+    card = {"columns": {"text_columns": ["Titel"], "id_column": "Nr"}}
+    url, seen = fake([(200, card, {}), (200, answer, {})])
+    table = tmp_path / "new.csv"
+    table.write_text("Nr,Titel\n7,red wine\n")
+    with pytest.raises(SystemExit, match="0"):
+        run(["predict", "menu", str(table), "--url", url])
+    assert seen[0][0] == "/v1/models/menu"
+    assert seen[1][2]["items"] == [{"text": "red wine", "id": "7"}]
+    url, seen = fake([(200, {}, {})])
+    with pytest.raises(SystemExit, match="2"):
+        run(["predict", "menu", str(table), "--url", url])
+    assert "--text-column" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ class Decision(NamedTuple):
 
     def give(self, X: CSR) -> CSR:
         """Return the sets, each label with its score."""
-        return _with_scores(self.give_sets(X), self.rank(X, DEEPEST))
+        is_listed = self.cost is not None and self.rules is None
+        depth = DEPTH if is_listed else DEEPEST  # sets of least cost are among these
+        return _with_scores(self.give_sets(X), self.rank(X, depth))
 
     def give_sets(self, X: CSR) -> CSR:
         """Return the sets, 0/1."""

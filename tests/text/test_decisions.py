@@ -57,6 +57,20 @@ def test_probabilities_are_those_of_the_calibrated_learner(tagger, data):
     assert tagger.tag(data.X[:1], k=3, proba=True) == best[0]
 
 
+def test_sets_of_least_cost_are_told_by_the_ranking_that_they_came_of(
+    tagger, data, monkeypatch
+):
+    depths, rank = set(), tagger.learner_.predict_topk
+    monkeypatch.setattr(
+        tagger.learner_, "predict_topk", lambda X, k: (depths.add(k), rank(X, k))[1]
+    )
+    found = tagger.tag_many(data, k=None)
+    assert max(depths) == 50
+    best = tagger.tag_many(data, k=30)
+    for row, ranked in zip(found, best, strict=True):
+        assert set(row) <= set(ranked)
+
+
 @pytest.mark.parametrize("cost", [None, "f1", "hamming"])
 def test_sets_are_those_of_least_cost(data, cost):
     tagger = ml.Tagger(ml.OneVsRest(), calibrate="auto", cost=cost).fit(data)

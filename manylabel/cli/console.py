@@ -10,8 +10,14 @@ from typing import IO, Any, TypeVar
 
 from rich import box
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.progress import (
+    Progress,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Column, Table
 from rich.text import Text
 
 from manylabel._escapes import escape_line, escape_lines, json_text
@@ -93,6 +99,19 @@ def _print(words: str, console: Console) -> None:
     console.print(Text(words), soft_wrap=whole, highlight=False)
 
 
+class ShortenedColumn(TextColumn):
+    """Words of a bar that are cut where a terminal is too narrow for all of it."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words, markup=False, table_column=Column())
+
+    def render(self, task: Task) -> Text:
+        """Return the words, which stay on one line."""
+        words = super().render(task)
+        words.no_wrap, words.overflow = True, "ellipsis"
+        return words
+
+
 @contextmanager
 def status(
     what: str, *, quiet: bool = False, aloud: bool = False
@@ -104,10 +123,10 @@ def status(
     console = Console(stderr=True)
     columns = (
         SpinnerColumn("line" if console.options.ascii_only else "dots"),
-        TextColumn("{task.description}", markup=False),
+        ShortenedColumn("{task.description}"),
         TextColumn("{task.fields[news]}", markup=False),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[aside]}", markup=False),
+        ShortenedColumn("{task.fields[aside]}"),
     )
     hidden = quiet or not console.is_terminal
     if aloud and not console.is_terminal:

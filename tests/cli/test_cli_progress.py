@@ -1,0 +1,17 @@
+"""How far the work is: on a narrow terminal, and where there is none."""
+
+from manylabel import parallel
+from manylabel.cli import console
+
+
+def test_the_time_left_is_seen_on_a_terminal_of_80_columns(monkeypatch, capsys):
+    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "80", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+    what = "Fitting a blend of one-vs-rest and label-tree to 18,000 rows, 16,104 labels"
+    with console.fitting(what, 20.0), parallel.stage("level 2", share=0.5):
+        for show in console.SHOWN:
+            show(f"{console.COMPILING_SHORT}: 3")
+        parallel.run(pow, [(2, 2), (3, 2)], n_jobs=1)
+    shown = capsys.readouterr().err
+    assert "level 2, 50%, about 0 s left " in shown
+    assert "compiling kernels" in shown.split("left")[1]

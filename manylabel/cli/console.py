@@ -30,6 +30,7 @@ COMPILING_SHORT = "compiling kernels, once on this machine"  # beside a bar
 COMPILING = f"{COMPILING_SHORT} for each learner"
 SHOWN: list[Callable[[str], None]] = []  # bars on the terminal, told what goes on
 LIVE: list[Console] = []  # the terminals of these bars: notes stand above them
+SOON = 10.0  # seconds until news is noted where no bar is seen; then twice as many
 ENOUGH = 0.1  # of a fit, to tell how long the rest takes
 MINUTES, HOURS = 100.0, 6000.0  # seconds from which times are told in these
 T = TypeVar("T", bound=Sized)
@@ -118,7 +119,8 @@ def status(
 ) -> Iterator[Callable[[str], None]]:
     """Show that work goes on, and how far, if standard error is a terminal.
 
-    If it is none, what is done ``aloud`` is told once, before it begins.
+    If it is none, what is done ``aloud`` is told once, before it begins, and news of
+    what takes long now and then.
     """
     console = Console(stderr=True)
     columns = (
@@ -129,15 +131,25 @@ def status(
         ShortenedColumn("{task.fields[aside]}"),
     )
     hidden = quiet or not console.is_terminal
+    noted = f"note: {what[:1].lower()}{what[1:]}"
     if aloud and not console.is_terminal:
-        note(f"note: {what[:1].lower()}{what[1:]}.")
+        note(f"{noted}.")
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task(escape_line(what), total=None, news="", aside="")
         show = [] if hidden else [lambda words: bar.update(task, aside=words)]
         SHOWN.extend(show)
         LIVE.extend([console] * len(show))
+        start, pause = time.monotonic(), SOON
+
+        def tell(news: str) -> None:
+            nonlocal pause
+            bar.update(task, news=news)
+            if hidden and not quiet and time.monotonic() > start + pause:
+                note(f"{noted}: {news}.")
+                pause *= 2
+
         try:
-            yield lambda news: bar.update(task, news=news)
+            yield tell
         finally:
             del SHOWN[len(SHOWN) - len(show) :], LIVE[len(LIVE) - len(show) :]
 

@@ -1,5 +1,7 @@
 """How far the work is: on a narrow terminal, and where there is none."""
 
+from types import SimpleNamespace
+
 from manylabel import parallel
 from manylabel.cli import console
 
@@ -15,3 +17,13 @@ def test_the_time_left_is_seen_on_a_terminal_of_80_columns(monkeypatch, capsys):
     shown = capsys.readouterr().err
     assert "level 2, 50%, about 0 s left " in shown
     assert "compiling kernels" in shown.split("left")[1]
+
+
+def test_a_pipe_is_told_now_and_then_of_what_takes_long(monkeypatch, capsys):
+    now = iter([0.0, *(7.0, 14.0, 19.0, 21.0, 30.0, 41.0), 0.0, 60.0])
+    clock = SimpleNamespace(monotonic=lambda: next(now))
+    monkeypatch.setattr(console, "time", clock)
+    for quiet in (False, True):
+        list(console.track(["r"] * (1 if quiet else 6), "Predicting", quiet=quiet))
+    noted = [f"note: predicting: {n} rows.\n" for n in (2, 4, 6)]
+    assert capsys.readouterr().err == "".join(noted)

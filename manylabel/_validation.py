@@ -413,7 +413,7 @@ def _numbers_only(name: str) -> Iterator[None]:
         if not str(error).startswith(NO_NUMBER):
             raise
         found = f"{str(error).removeprefix(NO_NUMBER):.60}"
-        way = "Tagger takes a column of texts, not a frame, as it is"
+        way = "Tagger takes a column of texts, as df['text'], not the frame"
         raise ValueError(f"{name} must hold numbers. Got {found}: {way}.") from None
 
 

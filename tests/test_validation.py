@@ -148,5 +148,5 @@ def test_what_is_no_matrix_of_numbers_is_refused_by_name(rows, found):
 
 def test_a_frame_of_texts_is_refused_with_the_way_out():
     frame = np.array([["red wine"], ["bread"]], object)
-    with pytest.raises(ValueError, match=r"Got 'red wine': Tagger takes a column of t"):
+    with pytest.raises(ValueError, match=r"of texts, as df\['text'\], not the frame"):
         ml.Tagger().fit(frame, [["drink"], ["food"]])

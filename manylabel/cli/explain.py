@@ -139,9 +139,10 @@ def _check_kind(tagger: "Tagger", path: Path, *, needs_tree: bool) -> None:
         way = "; --text TEXT is explained by its words" if tagger.reads_texts_ else ""
         raise ValueError(f"{path}: expected a tree or a forest, found a {kind}{way}.")
     if needs_tree and not hasattr(model, "nodes"):
+        way = "--text TEXT or a FILE" if tagger.reads_texts_ else "a FILE"
         raise ValueError(
-            f"{path}: expected a tree over labels, found a {kind}, of which rows of a "
-            "FILE can be explained, without a drawing."
+            f"{path}: expected a tree over labels, found a {kind}; give {way}, without "
+            "--plot and --html, to have a row explained."
         )
 
 

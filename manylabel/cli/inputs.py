@@ -94,8 +94,8 @@ class DataFile:
     def _tell_rows(self, n_having: int, n_rows: int, what: str) -> None:
         """Say how many rows have something, or lack it, if any do."""
         if n_having:
-            have = "row has" if n_having == 1 else "rows have"
-            note_once(f"note: {self.path}: {n_having:,} of {n_rows:,} {have} {what}.")
+            rows, have = counted(n_rows, "row"), "has" if n_having == 1 else "have"
+            note_once(f"note: {self.path}: {n_having:,} of {rows} {have} {what}.")
 
     def read_for(self, tagger: "Tagger") -> "Dataset":
         """Return the whole file, of rows that a model reads."""
@@ -307,10 +307,17 @@ class DataFile:
                 "--zero-based or --one-based says which."
             )
 
-    def check_features(self, data: "Dataset", way: str = "") -> None:
+    def check_features(self, data: "Dataset") -> None:
         """Refuse texts where features are needed."""
         if data.X is None:
-            way = way or "in Python, TextVectorizer makes them"
+            way = "in Python, TextVectorizer makes them"
+            raise self.fault(f"{NOT_FEATURES}, found texts; {way}.")
+
+    def refuse_texts(self, way: str) -> None:
+        """Refuse, before it is read, a file of texts where features are needed."""
+        from manylabel.data.formats import TEXTS
+
+        if self._format in TEXTS:
             raise self.fault(f"{NOT_FEATURES}, found texts; {way}.")
 
     def _check_matching(self, data: "Dataset", tagger: "Tagger") -> None:

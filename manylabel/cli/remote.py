@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from manylabel.cli.console import STANDARD, note
-from manylabel.cli.inputs import DataFile, lines_at_hand
+from manylabel.cli.inputs import DataFile, lines_at_hand, listed
 from manylabel.cli.options import Reading
 from manylabel.client import Client, RequestFailed
 from manylabel.exceptions import DataError
@@ -20,6 +20,7 @@ LONGEST = 8 << 20  # bytes of a line
 TABLES = {".csv", ".tsv", ".parquet"}
 LOADING = "urn:manylabel:not-ready"  # what a service says that has just been started
 PATIENCE = 120.0  # seconds to wait for one
+UNKNOWN = "urn:manylabel:unknown-model"
 NO_RIGHTS = {"urn:manylabel:not-authenticated", "urn:manylabel:not-allowed"}
 T = TypeVar("T")
 
@@ -33,19 +34,39 @@ def tag_remotely(
     is said to have columns, is read by these, or by those of the model. ``ask`` has
     what else the service is told.
     """
-    token = None if token_file is None else token_file.read_text("utf-8").strip()
-    with Client(url, token=token) as client:
-        with _naming_rights(url, token_file, model):
+    _check_name(model)
+    with Client(url, token=_token(token_file)) as client:
+        with _naming_options(client, url, token_file, model):
             data = _as_fitted(client, model, data)
         for items in _items(data):
             predict = partial(client.predict, model, items, remember=False, **ask)
-            with _naming_rights(url, token_file, model):
+            with _naming_options(client, url, token_file, model):
                 found = _wait_for(predict)
             pairs = zip(found.predictions, items, strict=True)
             yield [
                 (each.labels, str(item.get("id", "")), str(item.get("text", "")))
                 for each, item in pairs
             ]
+
+
+def _check_name(model: str) -> None:
+    """Refuse the path of a folder, which a shell completes."""
+    name = Path(model).name
+    if name != model:
+        raise ValueError(
+            f"MODEL must be a name with --url, no path. Got {model!r}. Did you mean "
+            f"{name!r}?"
+        )
+
+
+def _token(file: Path | None) -> str | None:
+    """Return the token in a file, if one is given."""
+    if file is None:
+        return None
+    token = file.read_text("utf-8").strip()
+    if not token:
+        raise ValueError(f"--token-file must have a token. {file} is empty.")
+    return token
 
 
 def _as_fitted(client: Client, model: str, data: DataFile) -> DataFile:
@@ -73,12 +94,20 @@ def _wait_for(ask: Callable[[], T]) -> T:
 
 
 @contextmanager
-def _naming_rights(url: str, token_file: Path | None, model: str) -> Iterator[None]:
-    """Say by which option a request gets the rights that it lacks."""
+def _naming_options(
+    client: Client, url: str, token_file: Path | None, model: str
+) -> Iterator[None]:
+    """Say which models there are, or by which option a request gets its rights."""
     try:
         yield
     except RequestFailed as error:
-        if error.problem.get("type") not in NO_RIGHTS:
+        problem = error.problem.get("type")
+        if problem == UNKNOWN:
+            served = listed(client.models()) or "none"
+            raise ValueError(
+                f"MODEL must be one that {url} serves, {served}. Got {model!r}."
+            ) from None
+        if problem not in NO_RIGHTS:
             raise
         reads = f"a token that may read model {model!r} at {url}"
         if token_file is None:

@@ -110,8 +110,9 @@ def stream(
     if plot is not None:
         check_format(plot)
     data = DataFile(file, reading)
+    data.refuse_texts(OF_TEXTS)
     learners = _make([learner, *(compare or [])], set_, cost, seed)
-    whole = _whole(data) if permute else None
+    whole = data.read() if permute else None
     settings = {
         "costs": tuple(dict.fromkeys([cost, *COSTS])),
         "permutations": permute,
@@ -149,16 +150,9 @@ def _make(
     return dict(zip(names, estimators, strict=True))
 
 
-def _whole(data: DataFile) -> "Dataset":
-    whole = data.read()
-    data.check_features(whole, OF_TEXTS)
-    return whole
-
-
 def _chunks(data: DataFile) -> "Iterator[Dataset]":
     for chunk in data.chunks():
         data.check_rows(chunk)
-        data.check_features(chunk, OF_TEXTS)
         yield chunk
 
 

@@ -132,3 +132,19 @@ def test_a_table_of_a_header_alone_is_told(cli, tmp_path):
     done = cli("describe", path, "--json")
     assert (done.status, json.loads(done.out)["rows"]) == (0, 0)
     assert done.err.startswith(f"note: {path}: there are no rows, ")
+
+
+def test_of_rows_one_has_no_text(cli, tagger, tmp_path):
+    (tmp_path / "blank.csv").write_text("text,tags\nred wine,drink\n ,drink\n")
+    assert (
+        ": 1 of 2 rows has no text."
+        in cli("predict", tagger, tmp_path / "blank.csv").err
+    )
+
+
+def test_a_stream_of_texts_is_refused_without_options_that_it_lacks(cli, tmp_path):
+    (tmp_path / "x.csv").write_text("Titel,Sachen\nred wine,drink\n")
+    said = cli("stream", tmp_path / "x.csv").err
+    assert (
+        "expected rows of features, found texts; 'manylabel fit' learns texts" in said
+    )

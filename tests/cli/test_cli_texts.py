@@ -425,3 +425,14 @@ def test_rows_of_features_have_no_language(cli, files):
         refused = cli("fit", files / "train.txt", *made, *option)
         assert (refused.status, refused.out) == (2, "")
         assert f"{option[0]} needs texts, found rows of features" in refused.err
+
+
+def test_what_has_no_single_tree_names_what_it_explains(cli, tmp_path):
+    texts, model = tmp_path / "x.csv", tmp_path / "m"
+    rows = "".join(f"wine {n % 3},{n % 3}\n" for n in range(12))
+    texts.write_text(f"text,tags\n{rows}")
+    cli("fit", texts, "--model", model, "--learner", "label-tree")
+    assert cli("explain", model).err.endswith(
+        "expected a tree over labels, found a LabelTree; give --text TEXT or a FILE, "
+        "without --plot and --html, to have a row explained.\n"
+    )

@@ -192,6 +192,25 @@ def test_a_request_without_rights_is_told_the_option(
         assert capsys.readouterr().err == f"{reads}{end}\n"
 
 
+def test_a_model_that_is_not_served_is_told_which_are(fake, tmp_path, capsys):
+    problem = {"type": "urn:manylabel:unknown-model", "detail": "There is no model."}
+    url, _ = fake([(404, problem, {}), (200, {"models": ["cat", "menu"]}, {})])
+    texts, empty = tmp_path / "texts.txt", tmp_path / "empty"
+    texts.write_text("red wine\n")
+    empty.write_text("\n")
+    sentences = {
+        ("nix",): f"MODEL must be one that {url} serves, 'cat', 'menu'. Got 'nix'.",
+        ("models/cat",): "MODEL must be a name with --url, no path. Got 'models/cat'. "
+        "Did you mean 'cat'?",
+        ("cat", "--token-file", str(empty)): f"--token-file must have a token. {empty} "
+        "is empty.",
+    }
+    for (model, *options), sentence in sentences.items():
+        with pytest.raises(SystemExit, match="2"):
+            run(["predict", model, str(texts), "--url", url, *options])
+        assert capsys.readouterr().err == f"error: {sentence}\n"
+
+
 def test_rows_of_features_in_a_table_are_not_sent(tmp_path, capsys):
     table = tmp_path / "new.svm"
     table.write_text("0 1:2\n")

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
 from manylabel._canonical import canonical, check_finite, check_indices, is_ready
+from manylabel._suggestion import suggest
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike
 
 MAX_DEPTH = 1 << 31  # of a ranking; sums of two depths fit an int64
@@ -300,7 +301,10 @@ def choice(value: Any, name: str, known: Iterable[str]) -> None:
     """Refuse what is not one of the ``known`` words."""
     words = list(known)
     if not isinstance(value, str) or value not in words:
-        raise ValueError(f"{name} must be one of {', '.join(words)}. Got {value!r}.")
+        raise ValueError(
+            f"{name} must be one of {', '.join(words)}. Got {value!r}."
+            f"{suggest(value, words)}"
+        )
 
 
 def widened(matrix: CSR, n_columns: int) -> CSR:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from manylabel._suggestion import suggest
 from manylabel.learners import LEARNERS
 
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -26,8 +27,8 @@ def make(
     """
     for name in names:
         if name not in among:
-            known = ", ".join(among)
-            raise ValueError(f"--learner must be one of {known}. Got {name!r}.")
+            known, near = ", ".join(among), suggest(name, among)
+            raise ValueError(f"--learner must be one of {known}. Got {name!r}.{near}")
     package = import_module("manylabel")  # loads what is asked for
     classes = [getattr(package, among[name]) for name in names]
     defaults = [
@@ -73,7 +74,7 @@ def _check_known(
         if name not in known:
             raise ValueError(
                 f"--set must name a parameter of {' or '.join(names)}: "
-                f"{', '.join(known) or 'none'}. Got {name!r}."
+                f"{', '.join(known) or 'none'}. Got {name!r}.{suggest(name, known)}"
             )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, SupportsIndex
@@ -12,9 +11,9 @@ import scipy.sparse as sp
 
 from manylabel import _validation
 from manylabel._markup import isolate, lay_table
+from manylabel._suggestion import suggest
 from manylabel._typing import CSR, Array, MatrixLike
 
-MOST_COMPARED, LONGEST = 10_000, 100  # names, and letters, among which one is suggested
 MOST_ROWS, MOST_LABELS, MOST_LETTERS = 5, 10, 200  # shown in a notebook
 
 
@@ -234,13 +233,8 @@ class LabelSpace:
         except (KeyError, TypeError):
             raise ValueError(
                 f"labels must be among the {len(self)} known. "
-                f"Got {name!r:.80}.{self._suggest(name)}"
+                f"Got {name!r:.80}.{suggest(name, self.names)}"
             ) from None
-
-    def _suggest(self, name: object) -> str:
-        """Return a question for the nearest of the first names, if one is near."""
-        near = get_close_matches(str(name)[:LONGEST], self.names[:MOST_COMPARED], 1)
-        return f" Did you mean {near[0]!r:.80}?" if near else ""
 
     def __len__(self) -> int:
         return len(self.names)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from manylabel._suggestion import nearest
 from manylabel.data.reader import SKIP, ReadOptions
 from manylabel.data.separators import split_labels
 from manylabel.data.source import decode
@@ -85,14 +86,14 @@ class Layout:
         flags = (flags,) if isinstance(flags, str) else tuple(flags or ())
         if labels and flags:
             raise ValueError("labels_column must be left out beside labels_columns.")
-        _check_once((*texts, identity, labels, *flags), names, by_case)
+        _check_once((*texts, identity, labels, *flags), names)
         if labels is None and not flags:
             labels = next((by_case[name] for name in LABELS if name in by_case), None)
-            _check_once((labels,), names, by_case)
+            _check_once((labels,), names)
             if labels is None and find_flags is not None:
                 taken = ("", *texts, identity)
                 flags = find_flags([each for each in names if each not in taken])
-                _check_once(flags, names, by_case)
+                _check_once(flags, names)
             if labels is None and not flags:
                 raise ValueError(f"expected {LABELS_SOUGHT}, {found}")
         for name in {labels, *flags}.intersection(texts):
@@ -176,14 +177,12 @@ def tell_flag(value: Any) -> bool | None:
     return bool(value) if isinstance(value, int | float) and value in (0, 1) else None
 
 
-def _check_once(
-    chosen: Iterable[str | bool | None], names: list[str], by_case: Mapping[str, str]
-) -> None:
+def _check_once(chosen: Iterable[str | bool | None], names: list[str]) -> None:
     """Raise ValueError if a field that was chosen is not there, or there twice."""
     for name in chosen:
         if isinstance(name, str) and name and names.count(name) != 1:
-            near = by_case.get(name.lower(), name)
-            hint = f" (did you mean {near!r}?)" if near != name else ""
+            near = nearest(name, names)
+            hint = f" (did you mean {near!r}?)" if near not in (None, name) else ""
             raise ValueError(
                 f"expected one field {name!r}{hint}, found {names!r:.200}."
             )

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel import _validation
+from manylabel._suggestion import suggest
 from manylabel._typing import CSR, Array, Bools
 from manylabel.base import PAIRS_AT_ONCE, cut
 from manylabel.data.dataset import LabelSpace, best_first
@@ -116,6 +117,7 @@ def allowed_columns(labels: LabelSpace, allow: Any, deny: Any) -> Bools | None:
             if each not in labels:
                 raise ValueError(
                     f"{name} must name labels of the model. Got {each!r:.60}."
+                    f"{suggest(each, labels.names)}"
                 )
             allowed[labels.column(each)] = value
     return allowed

@@ -41,7 +41,7 @@ def test_columns_that_are_named_make_a_table(cli, best, tagger, standard_input):
     assert best("--text-column", "wörter") == ["drink", "food"]
     standard_input(content)
     done = cli("predict", tagger, "--text-column", "worter")
-    assert "expected a header with one field 'worter', found ['größe'" in done.err
+    assert "with one field 'worter' (did you mean 'wörter'?), found ['gr" in done.err
 
 
 def test_labels_on_lines_of_a_cell_are_told_or_asked_for(cli, tmp_path):
@@ -148,3 +148,26 @@ def test_a_stream_of_texts_is_refused_without_options_that_it_lacks(cli, tmp_pat
     assert (
         "expected rows of features, found texts; 'manylabel fit' learns texts" in said
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        (["explain", "--text", "red wine", "--tag", "Drnik"], "Did you mean 'drink'?"),
+        (["predict", "train.csv", "--allow", "allow.txt"], "Did you mean 'drink'?"),
+        (["evaluate", "train.csv", "--labels-column", "Tag"], "(did you mean 'tags'?)"),
+        (["fit", "--learner", "label-tre"], "Did you mean 'label-tree'?"),
+        (["fit", "--quality", "bst"], "Did you mean 'best'?"),
+        (["fit", "--learner", "fastxml", "--set", "n_estimator=2"], "Did you mean 'n_"),
+    ],
+)
+def test_the_nearest_name_is_suggested(
+    cli, tagger, monkeypatch, tmp_path, arguments, near
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.csv").write_text(TABLE)
+    (tmp_path / "allow.txt").write_text("Drnik\n")
+    verb, *others = arguments
+    place = ["train.csv", "--model", "m"] if verb == "fit" else [tagger]
+    done = cli(verb, *place, *others)
+    assert (done.status, near in done.err) == (2, True), done.err

@@ -177,7 +177,11 @@ def _load(paths: list[Path], jobs: int | None) -> "dict[str, Tagger]":
     first = str(paths[0])
     for name, tagger in taggers.items():
         if tagger.label_names_.tolist() != taggers[first].label_names_.tolist():
-            raise ArchiveError(name, f"expected the same labels as {first} has.")
+            raise ArchiveError(
+                name,
+                f"expected the same labels as {first} has; fit both on one file, or "
+                "evaluate each alone.",
+            )
     return taggers
 
 

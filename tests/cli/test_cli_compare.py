@@ -102,7 +102,9 @@ def test_models_that_cannot_be_compared_are_refused(cli, model, files, tmp_path)
     assert cli("fit", tmp_path / "two.txt", "--model", other).status == 0
     outcome = cli("evaluate", model, other, "--data", test)
     assert outcome.status == 2
-    assert f"{other}: expected the same labels as {model} has." in outcome.err
+    assert (
+        f"{other}: expected the same labels as {model} has; fit both on" in outcome.err
+    )
     outcome = cli("evaluate", "--data", test)
     assert outcome.err == (
         "error: Missing argument 'MODEL... FILE'. See 'manylabel evaluate --help'.\n"

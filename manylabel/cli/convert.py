@@ -49,7 +49,8 @@ def convert(
 
     Suffixes: .txt (xc), .svm or .svmlight, .arff (meka), .jsonl, .csv, .tsv, each
     perhaps with .gz. --label-separator is that of both files; in csv and tsv, labels
-    that have a separator in their names are written as a JSON list.
+    that have a separator in their names are written as a JSON list. What is written is
+    UTF-8, and a csv has commas and the columns id, text and labels, whatever FILE has.
 
     Example: manylabel convert emotions-train.arff.gz emotions.txt
     """

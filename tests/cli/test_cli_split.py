@@ -52,3 +52,14 @@ def test_what_cannot_be_written_is_refused_before_anything_is(cli, items, tmp_pa
     )
     assert (none.status, "--test-size" in none.err) == (2, True)
     assert not (tmp_path / "a.csv").exists()
+
+
+def test_help_says_that_tables_are_written_in_one_way(cli, tmp_path):
+    assert "commas and the columns id, text and labels" in " ".join(
+        cli("convert", "--help").out.split()
+    )
+    path, out = tmp_path / "x.csv", tmp_path / "y.csv"
+    path.write_text("Nr;Titel;Sachen\n1;größe;a\n", encoding="cp1252")
+    columns = ("--text-column", "Titel", "--labels-column", "Sachen")
+    assert cli("convert", path, out, *columns, "--id-column", "Nr").status == 0
+    assert out.read_text("utf-8") == "id,text,labels\n1,größe,a\n"

@@ -4,3 +4,4 @@ from collections.abc import Callable
 
 # Called whenever a function begins to be compiled, from any thread.
 watchers: list[Callable[[], None]] = []
+seconds = [0.0]  # that have been spent on it so far

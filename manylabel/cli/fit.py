@@ -16,7 +16,7 @@ from manylabel.cli.figures import card_figures
 from manylabel.cli.inputs import DataFile
 from manylabel.cli.learners import make
 from manylabel.cli.on import On, Work, fit_on, save_fitted
-from manylabel.cli.plan import Wish, make_plan
+from manylabel.cli.plan import Limit, Wish, make_plan
 from manylabel.cli.propensities import KnownPropensity, tell_law
 from manylabel.cli.tuning import check_tuning, search
 from manylabel.exceptions import ArchiveError, DataError
@@ -46,7 +46,7 @@ TimeLimit = Annotated[
         metavar="SECONDS",
         min=0,
         help="Take a lower quality if the learner takes longer than this, by what is "
-        "measured on a few rows, and refuse if all do.",
+        "measured on a few rows, and refuse if all do; compiling does not count.",
     ),
 ]
 Learner = Annotated[
@@ -154,7 +154,7 @@ def fit(
 
     Example: manylabel fit train.jsonl.gz --model debtags/ --valid 0.1
     """
-    start, common = time.perf_counter(), {"n_jobs": jobs, "random_state": seed}
+    limit, common = Limit(time_limit), {"n_jobs": jobs, "random_state": seed}
     _check_learner(learner, quality, set_, tune, calibrate, on)
     _check_words(language, vocabulary, tune, broader)
     _check_place(model, work)
@@ -162,7 +162,7 @@ def fit(
     common |= tell_law(propensity, data)
     words = language, _read_vocabulary(vocabulary, language, data), broader
     wish = Wish(learner, quality, set_, common, analyzer, tune, calibrate, *words)
-    plan = make_plan(wish, data, None if time_limit is None else start + time_limit)
+    plan = make_plan(wish, data, limit)
     if str(plan) and not json:
         note(f"note: {plan}.")
     data, held = _divide(data, valid, seed)

@@ -1,9 +1,11 @@
 """What ``fit`` is going to do: which learner it takes, and about how long."""
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from manylabel._kernels import compilation
 from manylabel.cli.console import duration, note, status
 from manylabel.cli.learners import make, name_of
 
@@ -53,27 +55,62 @@ class Plan(NamedTuple):
         return {"learner": self.name} | asked
 
 
-def make_plan(wish: Wish, data: "Dataset", deadline: float | None) -> Plan:
+class Limit:
+    """The seconds that a verb may take; compiling, once on a machine, does not count.
+
+    Examples
+    --------
+    >>> limit = Limit(60)
+    >>> limit.allows(30), limit.allows(90)
+    (True, False)
+    >>> Limit(None).allows(1e9)
+    True
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = math.inf if seconds is None else seconds
+        self.start = self._now()
+
+    def allows(self, seconds: float) -> bool:
+        """Return whether what takes so long from now on is done in time."""
+        return self.passed() + seconds <= self.seconds
+
+    def passed(self) -> float:
+        """Return how many seconds are over."""
+        return self._now() - self.start
+
+    @staticmethod
+    def _now() -> float:
+        return time.perf_counter() - compilation.seconds[0]
+
+
+def make_plan(wish: Wish, data: "Dataset", limit: Limit) -> Plan:
     """Return what is wished, or the next best that is done in time; else refuse.
 
-    The ``deadline`` is one of ``time.perf_counter``.
+    If reading and measuring have taken the time, the quickest is fitted none the less.
     """
     slow: Plan | None = None
     for each in _plans(wish, data):
         what = f"Measuring on a few rows how long {each.quality or each.name} takes"
         with status(what, aloud=each.quality == SLOW):
             plan = each._replace(seconds=_seconds(wish, data, each.tagger))
-        if _is_done(plan, deadline):
+        if limit.allows(plan.seconds or 0.0):
             if slow is not None:
                 note(f"note: {slow.quality} {_takes(slow)}: {plan.quality} instead.")
             return plan
         slow = slow or plan
-    raise ValueError(f"--time-limit must be longer: {plan.name} {_takes(plan)}.")
-
-
-def _is_done(plan: Plan, deadline: float | None) -> bool:
-    end = time.perf_counter() + (plan.seconds or 0.0)
-    return deadline is None or end <= deadline
+    passed, seconds = limit.passed(), plan.seconds or 0.0
+    if seconds > limit.seconds:
+        enough = math.ceil(passed + seconds)
+        raise ValueError(
+            f"--time-limit must be longer, about {enough}: {plan.name} {_takes(plan)}, "
+            f"after {duration(passed)} of reading and measuring."
+        )
+    note(
+        f"note: reading and measuring took {duration(passed)}: {plan.name} ends after "
+        f"--time-limit, in about {duration(seconds)}."
+    )
+    return plan
 
 
 def _takes(plan: Plan) -> str:

@@ -7,10 +7,11 @@ import re
 import pytest
 
 import manylabel as ml
+from manylabel.cli import plan
 from manylabel.model_selection import duration
 
 MEASURING = "note: measuring on a few rows how long best takes.\n"
-TOO_SHORT = "error: --time-limit must be longer: "
+TOO_SHORT = "error: --time-limit must be longer, about "
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +30,22 @@ def out(tmp_path):
 
 @pytest.fixture
 def takes(monkeypatch):
-    """Say how long the learners take that are measured, one after the other."""
+    """Say how long the learners take that are measured, one after the other.
 
-    def give(*seconds):
-        left = list(seconds)
-        monkeypatch.setattr(duration, "estimate_seconds", lambda *_: left.pop(0))
+    To measure each lets ``measuring`` seconds pass, and ``compiling`` ones.
+    """
+
+    def give(*seconds, measuring=0, compiling=0):
+        left, now = list(seconds), [0.0]
+
+        def estimate(*_):
+            now[0] += measuring + compiling
+            plan.compilation.seconds[0] += compiling
+            return left.pop(0)
+
+        monkeypatch.setattr(plan.compilation, "seconds", [0.0])
+        monkeypatch.setattr(plan.time, "perf_counter", lambda: now[0])
+        monkeypatch.setattr(duration, "estimate_seconds", estimate)
 
     return give
 
@@ -114,20 +126,39 @@ def test_no_limit_means_what_was_asked_for(cli, train, out, takes):
 @pytest.mark.parametrize(
     ("arguments", "seconds", "words"),
     [
-        (["--quality", "best"], [500, 50, 20], "label-tree takes about 20 s"),
-        (["--quality", "fast"], [20], "label-tree takes about 20 s"),
-        (["--learner", "popularity"], [20], "popularity takes about 20 s"),
+        (["--quality", "best"], [500, 50, 20], "29: label-tree takes about 20 s"),
+        (["--quality", "fast"], [20], "23: label-tree takes about 20 s"),
+        (["--learner", "popularity"], [20], "23: popularity takes about 20 s"),
     ],
 )
 def test_a_limit_that_nothing_keeps_is_refused_before_any_work(
     cli, train, out, takes, arguments, seconds, words
 ):
-    takes(*seconds)
+    takes(*seconds, measuring=3)
     done = cli("fit", train, "--model", out, "--time-limit", "10", *arguments)
     assert (done.status, done.out) == (2, "")
     said = MEASURING if "best" in arguments else ""
-    assert done.err == f"{said}{TOO_SHORT}{words} on this machine.\n"
+    measured = f"after {3 * len(seconds)} s of reading and measuring"
+    assert done.err == f"{said}{TOO_SHORT}{words} on this machine, {measured}.\n"
     assert not out.exists()
+
+
+def test_what_measuring_took_is_not_thrown_away(cli, train, out, takes):
+    takes(50, 4, 1, measuring=3)
+    asked = ("--quality", "best", "--time-limit", "5")
+    done = cli("fit", train, "--model", out, *asked)
+    assert (done.status, out.exists()) == (0, True)
+    assert (
+        "note: reading and measuring took 9 s: label-tree ends after --time-limit, "
+        "in about 1 s.\n"
+    ) in done.err
+
+
+def test_compiling_does_not_count(cli, train, out, takes):
+    takes(50, 5, measuring=1, compiling=30)
+    asked = ("--quality", "best", "--time-limit", "10", "--json")
+    done = cli("fit", train, "--model", out, *asked)
+    assert json.loads(done.out)["quality"] == "balanced"
 
 
 def test_few_rows_have_nothing_to_step_down_to(cli, files, out, takes):
@@ -135,7 +166,7 @@ def test_few_rows_have_nothing_to_step_down_to(cli, files, out, takes):
     asked = ("--quality", "best", "--time-limit", "10")
     done = cli("fit", files / "train.txt", "--model", out, *asked)
     assert done.status == 2
-    assert done.err.startswith(f"{MEASURING}{TOO_SHORT}one-vs-rest")
+    assert done.err.startswith(f"{MEASURING}{TOO_SHORT}20: one-vs-rest")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ import numpy as np
 from manylabel._escapes import escape_line
 from manylabel._markup import isolate, lay_table
 from manylabel.blend import Blend
+from manylabel.losses import as_cost
 from manylabel.model_selection import Thresholds
+from manylabel.text._decision import cost_of
 
 WIDTH = 14  # of the names, which stand on the left
 MOST_NAMED = 3  # labels
@@ -112,7 +114,7 @@ def write_card(tagger: Any) -> Card:
             "most_frequent": {
                 str(names[at]): int(counts[at]) for at in order if counts[at]
             },
-            "decision": _describe_decision(tagger.learner_),
+            "decision": _describe_decision(tagger),
             **_describe_trial(learner),
             **({"choice": tagger.choice_} if tagger.choice_ else {}),
             **tagger.provenance_,
@@ -128,7 +130,12 @@ def _describe_items(tagger: Any) -> str:
     return f"texts{language}, by {tagger.vectorizer_!r}".replace("\n", " ")
 
 
-def _describe_decision(rule: Any) -> str:
+def _describe_decision(tagger: Any) -> str:
+    """Return in words how ``predict`` makes sets."""
+    rule = tagger.learner_
+    expected = cost_of(rule, tagger.cost, tagger.calibrate)
+    if expected is not None:
+        return f"sets of the least expected cost {as_cost(expected).name}"
     if not isinstance(rule, Thresholds):
         cost = getattr(rule, "cost", None)
         named = f", chosen by the learner for {cost}" if cost is not None else ""

@@ -423,6 +423,20 @@ def test_the_card_of_a_blend_says_what_each_member_adds():
     json.dumps(dict(card))
 
 
+@pytest.mark.parametrize(
+    ("learner", "cost", "words"),
+    [
+        (ml.LabelTree(calibrate="auto", cost="f1"), None, "least expected cost f1"),
+        (ml.LabelTree(calibrate="auto", cost="f1"), "hamming", "expected cost hamming"),
+        (ml.OneVsRest(), "f1", "sets of the least expected cost f1"),
+        (ml.OneVsRest(), None, "labels of positive score"),
+        (ml.LabelTree(cost="f1"), None, "positive score, chosen by the learner for f1"),
+    ],
+)
+def test_a_card_says_how_sets_are_made(rows, learner, cost, words):
+    assert ml.Tagger(learner, cost=cost).fit(rows).card()["decision"].endswith(words)
+
+
 def test_a_card_says_what_the_model_is(tagger, rows, tmp_path):
     card = tagger.card()
     assert (card["rows"], card["labels"], card["learner"]) == (5, 3, "OneVsRest")

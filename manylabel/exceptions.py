@@ -10,7 +10,7 @@
     └── WorkersLost    (also a RuntimeError) a task ended with its worker, each time
 
     SkippedLines       (a UserWarning)       bad lines of a file were left out
-    DoubtfulLabels     (a UserWarning)       labels of a file may be something else
+    DoubtfulLabels     (a UserWarning)       labels may be missing or something else
 
 Wrong arguments raise plain ``ValueError`` or ``TypeError``, as in scikit-learn.
 """
@@ -110,16 +110,17 @@ class SkippedLines(UserWarning):
 
 
 class DoubtfulLabels(UserWarning):
-    """Labels of a data file may be separated otherwise, or in another column.
+    """Labels may be missing, or in a file be separated otherwise or elsewhere.
 
     Attributes
     ----------
-    path : Path
-        The file.
+    path : Path or None
+        The file, if labels come from one.
     reason : str
         What was taken and what may be meant, as one sentence.
     """
 
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(escape_line(f"{path}: {reason}"))
+    def __init__(self, path: Path | None, reason: str) -> None:
+        place = "" if path is None else f"{path}: "
+        super().__init__(escape_line(f"{place}{reason}"))
         self.path, self.reason = path, reason

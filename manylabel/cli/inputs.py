@@ -31,7 +31,7 @@ NOT_FEATURES = "expected rows of features"
 UTF_8 = "utf-8"
 LABELS = ("labels_column", "labels_columns", "label_separator")
 note_once = cache(note)  # files are read more than once
-DOUBTED: set[Path] = set()  # files of which a warning told what separates labels
+DOUBTED: set[Path | None] = set()  # files of which a warning told what separates labels
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The items of a tagger, texts or rows of features, and the names of their labels."""
 
+import warnings
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from math import isnan
@@ -9,12 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel import _validation, parallel
+from manylabel._plural import counted
 from manylabel._typing import CSR
 from manylabel.data import Dataset, LabelSpace, Vocabulary
+from manylabel.exceptions import DoubtfulLabels
 from manylabel.model_selection import Thresholds
 from manylabel.text._embeddings import Hybrid
 from manylabel.text._vectorizer import TextVectorizer
 
+TAGS = "tags"  # the argument that has the names of each row's labels
 PASSTHROUGH = "passthrough"  # in place of a vectorizer: rows of features
 VECTORISING = 0.05  # of the time of a fit, about
 
@@ -148,17 +152,24 @@ class Judged(NamedTuple):
         return cls(space, Y, scores, sets, proba)
 
 
-def check_names(tags: Any, argument: str = "tags") -> list[list[str]]:
+def check_names(tags: Any, argument: str = TAGS) -> list[list[str]]:
     """Return the names of each row's tags, or raise TypeError or ValueError.
 
-    None, NaN and blanks, for a row or among its names, are no tags.
+    None, NaN and blanks, for a row or among its names, are no tags. Where ``tags`` have
+    them for rows, at which nobody may have looked, ``DoubtfulLabels`` is warned.
     """
     if isinstance(tags, (str, bytes, Mapping)) or not isinstance(tags, Iterable):
         raise TypeError(
             f"{argument} must be a list that has a list of names for each text. "
             f"Got {tags!r:.40}."
         )
-    return [_check_row(names, row, argument) for row, names in enumerate(tags)]
+    rows = list(tags)
+    n_missing = sum(map(_is_missing, rows))
+    if n_missing and argument == TAGS:
+        missing = f"{counted(n_missing, 'row')} of {len(rows):,}"
+        reason = f"{TAGS} are missing for {missing}, as if no label belonged there."
+        warnings.warn(DoubtfulLabels(None, reason), stacklevel=4)
+    return [_check_row(names, row, argument) for row, names in enumerate(rows)]
 
 
 def refuse_matrix(tags: Any, items: str) -> None:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import manylabel as ml
-from manylabel.exceptions import ArchiveError
+from manylabel.exceptions import ArchiveError, DoubtfulLabels
 
 TEXTS = ["red wine", "white wine", "brown bread", "rye bread and wine", "water"]
 TAGS = [["drink"], ["drink", "white"], {"food"}, ("food", "drink"), []]
@@ -243,10 +243,14 @@ def test_names_may_come_in_any_collection(kind):
     assert {type(name) for name in names} == {str}
 
 
+MISSING = r"\Atags are missing for 1 row of \d, as if no label belonged there\.\Z"
+
+
 @pytest.mark.parametrize("nothing", [None, float("nan"), np.nan, "", " "])
 def test_what_is_missing_is_no_tag(nothing):
     texts = [*TEXTS, "one", "two"]
-    tagger = ml.Tagger().fit(texts, [*TAGS, nothing, ["drink", nothing]])
+    with pytest.warns(DoubtfulLabels, match=MISSING):
+        tagger = ml.Tagger().fit(texts, [*TAGS, nothing, ["drink", nothing]])
     alike = ml.Tagger().fit(texts, [*TAGS, [], ["drink"]])
     assert tagger.label_names_.tolist() == alike.label_names_.tolist()
     assert tagger.label_counts_.tolist() == alike.label_counts_.tolist()
@@ -255,7 +259,9 @@ def test_what_is_missing_is_no_tag(nothing):
 def test_what_pandas_calls_missing_is_no_tag():
     pandas = pytest.importorskip("pandas")
     tags = pandas.Series([*TAGS[1:], pandas.NA], dtype=object)
-    assert ml.Tagger().fit(TEXTS, tags).n_rows_ == len(TEXTS)
+    with pytest.warns(DoubtfulLabels, match=MISSING) as told:
+        assert ml.Tagger().fit(TEXTS, tags).n_rows_ == len(TEXTS)
+    assert len(told) == 1
 
 
 def test_a_matrix_of_labels_for_rows_is_refused_with_the_way_out():

@@ -180,7 +180,10 @@ class Blend(CalibratedClassifier, ListedClassifier):
     def _try(
         self, learners: list[Any], X: CSR, Y: CSR, splits: list[Split]
     ) -> list[Any]:
-        """Return the learners that are kept; of many rows, try a sample first."""
+        """Return the learners that are kept; of many rows, try a sample first.
+
+        A fit to a sample, to tell how long all rows take, keeps all of them.
+        """
         first = None
         if X.shape[0] > MANY_ROWS:
             with parallel.stage("sample", SAMPLE / X.shape[0]):
@@ -188,6 +191,8 @@ class Blend(CalibratedClassifier, ListedClassifier):
             learners = [clone(learners[n]) for n in np.flatnonzero(first.weights)]
         trial = self._choose(learners, X, Y, splits)
         self.trial_ = trial if first is None else first.followed_by(trial)
+        if whole_shape(X.shape[0])[0] > X.shape[0]:  # most are kept where rows are many
+            return learners
         return [learners[n] for n in np.flatnonzero(trial.weights)]
 
     def _fresh(self, X: CSR, Y: CSR) -> list[Any]:

@@ -29,6 +29,7 @@ class Decision(NamedTuple):
     cost: Any = None  # that sets make small in expectation; None: the learner decides
     allowed: Bools | None = None  # (n_labels,)
     rules: ColumnRules | None = None
+    are_texts: bool = False  # of which one without a known word is given nothing
 
     def rank(self, X: CSR, k: int) -> CSR:
         """Return the ``k`` best labels of each row, of those that are allowed."""
@@ -47,6 +48,9 @@ class Decision(NamedTuple):
     def give_sets(self, X: CSR) -> CSR:
         """Return the sets, 0/1."""
         sets = self._decide(X)
+        if self.are_texts:
+            is_known = np.diff(X.indptr) > 0
+            sets = _keep_entries(sets, np.repeat(is_known, np.diff(sets.indptr)))
         if self.rules is None:
             return sets
         given = _with_scores(sets, self.rank(X, DEEPEST))

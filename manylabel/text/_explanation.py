@@ -12,6 +12,7 @@ from manylabel.text._vectorizer import TextVectorizer
 
 MOST_WORDS = 200  # are left out of a text, one after another
 PAIRS_AT_ONCE = 1 << 22  # scores of texts and tags, held at a time
+UNKNOWN = "No word of the text is known; scores are those of an empty text."
 Weights = list[tuple[str, float]]
 
 
@@ -56,13 +57,19 @@ class TagExplanation(NamedTuple):
     ----------
     reasons : list of Reason
         One for each tag that was asked about.
+    is_known : bool
+        Whether the model knows a word of the text; else its scores are those of any
+        text that says nothing.
     """
 
     reasons: list[Reason]
+    is_known: bool = True
 
     def text(self) -> str:
         """Return it in words, several lines."""
-        return "\n".join(line for reason in self.reasons for line in reason.lines())
+        head = [] if self.is_known else [UNKNOWN]
+        lines = [line for reason in self.reasons for line in reason.lines()]
+        return "\n".join(head + lines)
 
     def __str__(self) -> str:
         return self.text()
@@ -136,7 +143,8 @@ def explain_text(
                 {name: losses[i] for name, losses in members.items()},
             )
             for i, column in enumerate(columns.tolist())
-        ]
+        ],
+        is_known=variants.X[:1].nnz > 0,
     )
 
 

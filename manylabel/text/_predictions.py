@@ -110,7 +110,8 @@ class Predictions(Shared):
         """Return the names of the labels that each item is given, by column.
 
         Where the model was calibrated they are the sets of the least expected
-        ``cost``, of the labels that are allowed; else those above thresholds.
+        ``cost``, of the labels that are allowed; else those above thresholds. A text
+        of which no word is known is given none.
         """
         X, decision = self.transform(items), self._decision(allow, deny)
         return LabelSpace(self.label_names_).decode(decision.give_sets(X))
@@ -171,9 +172,8 @@ class Predictions(Shared):
 
     def _decision(self, allow: Names = None, deny: Names = None) -> Decision:
         """Return how labels are given."""
-        decision = Decision(
-            self.learner_, cost_of(self.learner_, self.cost, self.calibrate)
-        )
+        cost = cost_of(self.learner_, self.cost, self.calibrate)
+        decision = Decision(self.learner_, cost, are_texts=self.reads_texts_)
         if allow is None and deny is None and self.rules is None:
             return decision
         labels = LabelSpace(self.label_names_)

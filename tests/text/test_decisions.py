@@ -71,6 +71,20 @@ def test_sets_of_least_cost_are_told_by_the_ranking_that_they_came_of(
         assert set(row) <= set(ranked)
 
 
+@pytest.mark.parametrize("cost", [None, "f1"])
+def test_a_text_without_a_known_word_is_given_nothing(cost):
+    texts = ["red wine", "white wine", "wine and rye bread"] * 10
+    tagger = ml.Tagger(ml.Popularity(), cost=cost).fit(texts, [["drink"]] * 30)
+    assert tagger.predict(["", "qqqq zzzz", "wine"]) == [[], [], ["drink"]]
+    assert tagger.tag("qqqq", k=None) == []
+    assert [name for name, _ in tagger.tag("qqqq", k=1)] == ["drink"]
+
+
+def test_a_row_of_zeros_is_not_a_text_without_words():
+    rows = ml.Dataset(np.zeros((30, 2)), np.ones((30, 1), int), label_names=["all"])
+    assert ml.Tagger(ml.Popularity()).fit(rows).predict(rows)[0] == ["all"]
+
+
 @pytest.mark.parametrize("cost", [None, "f1", "hamming"])
 def test_sets_are_those_of_least_cost(data, cost):
     tagger = ml.Tagger(ml.OneVsRest(), calibrate="auto", cost=cost).fit(data)

@@ -55,6 +55,15 @@ def test_the_best_tags_come_first_and_the_heaviest_words(tagger):
         assert sizes == sorted(sizes, reverse=True)
 
 
+@pytest.mark.parametrize("text", ["", "xqzzy", "xqzzy qqqq"])
+def test_says_that_no_word_is_known(tagger, text):
+    found = tagger.explain(text)
+    assert not found.is_known
+    assert str(found).startswith("No word of the text is known; ")
+    assert tagger.explain("xqzzy wine").is_known
+    assert "known" not in str(tagger.explain("xqzzy wine"))
+
+
 def test_tells_why_not(tagger):
     (reason,) = tagger.explain("red wine", tags=["food"]).reasons
     assert (reason.tag, reason.rank) == ("food", 2)

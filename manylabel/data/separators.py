@@ -104,7 +104,7 @@ def _parsed(field: str) -> list[Any] | None:
     if field[:1] + field[-1:] not in BRACKETS:
         return None
     if ARRAY.fullmatch(field):  # Python would read neighbours as one name
-        return [ast.literal_eval(name) for name in re.findall(QUOTED, field)]
+        field = f"[{','.join(re.findall(QUOTED, field))}]"
     for parse in (json.loads, ast.literal_eval):
         try:
             values = parse(field)

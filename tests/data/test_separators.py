@@ -57,6 +57,11 @@ def test_a_name_in_brackets_is_a_name(put, name):
     assert read(put(f'text;tags\nx;"{name}"\n', "a.csv")).label_names == (name,)
 
 
+@pytest.mark.parametrize("field", ['["a\nb"]', "['a' 'b\\x']", "['a' '\\']"])
+def test_what_python_does_not_read_as_a_list_is_a_name(field):
+    assert split_labels(field, ";") == [field]
+
+
 def test_numbers_in_lists_are_names(put):
     data = read(put('text;tags\na;"[1, 2]"\nb;"[2]"\n', "a.csv"))
     assert data.label_names == ("1", "2")

@@ -64,8 +64,8 @@ class Corrected(CorrectedPredictions, Saved, BaseEstimator):  # type: ignore[mis
     >>> texts = ["red wine", "white wine", "brown bread", "rye bread and wine"]
     >>> tags = [["drink"], ["drink"], ["food"], ["drink", "food"]]
     >>> model = Corrected(Tagger().fit(texts, tags))
-    >>> model.predict(["apple pie"])
-    [['drink']]
+    >>> model.predict(["apple pie"])  # words that the tagger does not know
+    [[]]
     >>> model = model.correct(["apple pie"], [["food", "fruit"]], [["drink"]])
     >>> model.predict(["apple pie", "white wine"])
     [['food', 'fruit'], ['drink']]

@@ -36,9 +36,9 @@ def split(
 ) -> None:
     """Split a data file so that every label has its share on both sides.
 
-    Rare labels come first, so that labels of two rows or more are on both sides where
-    they can be. The formats are told by the suffixes, and tables are written, as by
-    convert.
+    Rare labels come first, so that labels of two rows or more are on both sides, as far
+    as rows are alike there. The formats are told by the suffixes, and tables are
+    written, as by convert.
 
     Example: manylabel split items.csv train.csv test.csv --test-size 0.2
     """

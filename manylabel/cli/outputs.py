@@ -1,39 +1,30 @@
 """Where verbs write: told before any work, not after it."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from manylabel.cli.console import STANDARD
 
-# What help calls files that are written, and those that are read.
-WRITTEN = ("OUT", "TRAIN", "TEST")
-READ = ("FILE", "MODEL... FILE", "ANSWERS", "LOG", "A,B")
+WRITTEN = ("OUT", "TRAIN", "TEST")  # what help calls files that are written
+MAYBE_PATHS = ("LOG", "A,B")  # and what may be a path or something else
 
 
 def check_outputs(parameters: Iterable[Any], given: Mapping[str, Any]) -> None:
     """Refuse an output that is also read, or in a folder that is not there.
 
-    ``parameters`` are those of a verb as Typer has them, ``given`` their values.
+    ``parameters`` are those of a verb as Typer has them, ``given`` their values. What
+    is a path and no output is read.
     """
-    listed = list(parameters)
-    inputs = [each for _, paths in _given(listed, given, READ) for each in paths]
-    for name, paths in _given(listed, given, WRITTEN):
-        for path in paths:
-            if path == STANDARD:
-                continue
-            if any(_is_same(path, each) for each in inputs):
-                raise ValueError(f"{name} must not be a file that is read. Got {path}.")
-            folder = path.resolve().parent  # a link is followed, as in writing
-            # A cluster makes its folder.
-            if given.get("on") is None and not folder.is_dir():
-                shown = path.parent if not path.is_symlink() else folder
-                raise ValueError(
-                    f"{name} must lie in a folder that is there. Got {path}, but there "
-                    f"is no folder {shown}."
-                )
+    paths = [(each, _paths(each, given.get(each.name))) for each in parameters]
+    inputs = [p for each, found in paths if each.metavar not in WRITTEN for p in found]
+    for each, found in paths:
+        if each.metavar not in WRITTEN:
+            continue
+        for path in found:
+            _check(path, typed(each), inputs, makes_folders=given.get("on") is not None)
 
 
 def typed(parameter: Any) -> str:
@@ -42,15 +33,31 @@ def typed(parameter: Any) -> str:
     return str(parameter.opts[0] if is_option else parameter.metavar)
 
 
-def _given(
-    parameters: list[Any], given: Mapping[str, Any], kinds: tuple[str, ...]
-) -> Iterator[tuple[str, list[Path]]]:
-    """Yield the paths that were given for files of some kinds, by their names."""
-    for each in parameters:
-        value = given.get(each.name)
-        if each.metavar in kinds and value:
-            several = value if isinstance(value, (list, tuple)) else [value]
-            yield typed(each), [Path(path) for path in several]
+def _check(
+    path: Path, name: str, inputs: Iterable[Path], *, makes_folders: bool
+) -> None:
+    if path == STANDARD:
+        return
+    if any(_is_same(path, each) for each in inputs):
+        raise ValueError(f"{name} must not be a file that is read. Got {path}.")
+    folder = path.resolve().parent  # a link is followed, as in writing
+    if not makes_folders and not folder.is_dir():  # a cluster makes its folder
+        shown = path.parent if not path.is_symlink() else folder
+        raise ValueError(
+            f"{name} must lie in a folder that is there. Got {path}, but there is no "
+            f"folder {shown}."
+        )
+
+
+def _paths(parameter: Any, value: Any) -> list[Path]:
+    """Return the paths among what was given for a parameter."""
+    several = value if isinstance(value, list | tuple) else [value]
+    is_maybe = parameter.metavar in MAYBE_PATHS
+    return [
+        Path(each)
+        for each in several
+        if isinstance(each, Path) or (is_maybe and isinstance(each, str))
+    ]
 
 
 def _is_same(path: Path, other: Path) -> bool:

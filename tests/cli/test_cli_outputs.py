@@ -32,6 +32,8 @@ def here(tmp_path, monkeypatch):
         ("evaluate m x.csv --labels x.csv", "--labels"),
         ("evaluate m --data x.csv --html x.csv", "--html"),
         ("explain m x.csv --plot y.csv", "--plot"),
+        ("describe x.csv --plot y.csv", "--plot"),
+        ("predict m new.csv --token-file x.csv -o x.csv", "--output"),
         ("log export x.csv y.csv", "OUT"),
     ],
 )

@@ -4,6 +4,7 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
+from typing import IO
 
 from manylabel.data.source import BLOCK, Source
 from manylabel.exceptions import DataError
@@ -39,6 +40,7 @@ def _elements(source: Source) -> Located:
             begin = between.end() if between else start
             line += text.count("\n", start, begin)
             if text.startswith("]", begin):
+                _check_end(source, text[begin + 1 :].encode(), stream, line)
                 return
             try:
                 _, start = scan(text, begin)
@@ -53,3 +55,12 @@ def _elements(source: Source) -> Located:
             else:
                 yield line, text[begin:start].encode()
                 line += text.count("\n", begin, start)
+
+
+def _check_end(source: Source, rest: bytes, stream: IO[bytes], line: int) -> None:
+    """Refuse whatever follows an array, which would be lost."""
+    while not rest.strip():
+        rest = stream.read(BLOCK)
+        if not rest:
+            return
+    raise DataError(source.path, "expected nothing after an array of objects.", line)

@@ -229,6 +229,10 @@ def test_an_array_is_read_as_lines_are(put, monkeypatch, indent, encoding):
             '[{"text": "' + "a" * (1 << 18),
             "line 1: expected lines of at most 131,072 by",
         ),
+        (
+            '[{"text": "a", "labels": []}]\n\n[{"text": "b", "labels": []}]',
+            "line 1: expected nothing after an array",
+        ),
         (b'[{"text": "caf\xe9\xe9\xe9\xe9", ', "a.json: expected text in utf-8, found"),
     ],
 )

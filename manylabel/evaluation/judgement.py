@@ -99,7 +99,7 @@ def _doubt_depth(scores: Any, k: int | tuple[int, ...]) -> None:
         return
     rows, depth = sp.csr_array(scores), max(_validation.depths(k))
     n_held = int(np.diff(rows.indptr).max(initial=0))
-    if n_held < min(depth, len(np.unique(rows.indices))):  # else all are there
+    if n_held < depth and n_held < len(np.unique(rows.indices)):  # else all are there
         warnings.warn(
             f"k is {depth}, and scores hold at most {counted(n_held, 'label')} of a "
             f"row: what ranks deeper counts as missed. predict_topk(X, k={depth}) "

@@ -17,6 +17,9 @@ def test_the_time_left_is_seen_on_a_terminal_of_80_columns(monkeypatch, capsys):
     shown = capsys.readouterr().err
     assert "level 2, 50%, about 0 s left " in shown
     assert "compiling kernels" in shown.split("left")[1]
+    (line,) = {each for each in shown.splitlines() if "about 0 s left" in each}
+    assert "Fitting" in line  # which is cut, and not on two lines
+    assert "…" in line
 
 
 def test_a_pipe_is_told_now_and_then_of_what_takes_long(monkeypatch, capsys):

@@ -28,6 +28,7 @@ def predict_files(predictor: BatchPredictor, path: str | Path) -> Iterator[Any]:
     pyarrow.RecordBatch
         An answer for each batch of rows. What is wrong with a file raises DataError.
     """
+    predictor.check()  # what is wrong with the model, or asked of it, is no file's
     for file, checksum in files_with_checksums(path):
         yield from predict_file(predictor, file, checksum=checksum)
 
@@ -43,7 +44,6 @@ def predict_file(
 
     What has a checksum is a shard, which may also be repository text.
     """
-    predictor.check()  # what is wrong with the model, or asked of it, is not the file's
 
     def choose(names: Sequence[str]) -> list[str]:
         columns = predictor.choose(names)

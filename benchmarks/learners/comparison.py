@@ -61,7 +61,8 @@ class Comparison:
         scaled = data in self.programme.scaled
         stamp = stamp_of(self.catalogue[data], scaled=scaled)
         parameters = {**learner.parameters, **self._wide(data, learner)}
-        return Run(data, stamp, learner.name, learner.kind, parameters)
+        about = data, stamp, learner.name, learner.kind, parameters
+        return Run(*about, learner.order)
 
     def _wide(self, data: str, learner: Learner) -> dict[str, object]:
         if not learner.wide or self._n_features(data) <= self.programme.wide_features:

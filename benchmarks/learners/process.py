@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+import numpy as np
 import scipy.sparse as sp
 
 import manylabel as ml
@@ -33,6 +34,9 @@ def measure(run: Record, folder: Path) -> dict[str, float]:
         sp.csr_array(sp.load_npz(folder / f"{part}.npz"))
         for part in ("train_X", "train_Y", "test_X", "test_Y")
     )
+    if run["order"] is not None:
+        drawn = np.random.default_rng(run["order"]).permutation(X.shape[0])
+        X, Y = X[drawn], Y[drawn]
     _warm(run, X, Y)
     idle = megabytes("VmRSS")
     forget_peak()

@@ -38,7 +38,8 @@ HOW = """\
   is beside debtags. Kernels are compiled before anything is timed.
 - Learners have their defaults; *{variants}* are variants.{few} With more than
   {wide_features:,} features, online learners descend by gradients in place of ridge
-  regression, whose state is quadratic in them. {left_out}
+  regression, whose state is quadratic in them. They read the training rows once, in an
+  order drawn at random: the files of some sets are sorted. {left_out}
 - P@k and PSP@k are in percent, of the test rows; PSP@k is over the best attainable,
   with the propensities of the training rows. F1 is the mean over rows of what `predict`
   returns.

@@ -142,7 +142,7 @@ def test_a_wide_set_changes_the_parameters_and_so_the_run(compare):
 def test_a_run_measures_what_the_library_says(compare, home, data, tmp_path):
     source = Catalogue(data, home / "data.toml")["tiny"]
     write_rows(source, tmp_path / "rows", scaled=False)
-    about = {"class": "Popularity", "parameters": {}}
+    about = {"class": "Popularity", "parameters": {}, "order": None}
     found = measure(about, tmp_path / "rows")
     train, test = (source.parts[part] for part in ("train", "test"))
     model = ml.Popularity().fit(train.X, train.Y)
@@ -155,6 +155,27 @@ def test_a_run_measures_what_the_library_says(compare, home, data, tmp_path):
     assert (found["rows"], found["test_rows"], found["labels"]) == (40, 20, 5)
     assert found["model_megabytes"] > 0
     assert found["peak_megabytes"] >= 0
+
+
+def test_who_learns_in_one_pass_reads_rows_in_a_drawn_order(
+    compare, home, data, tmp_path
+):
+    batch, online = run_all(compare())
+    assert (batch.learner, online.learner) == ("Popularity", "CSDPP")
+    assert (batch.order, online.order) == (None, 0)
+    assert online.key != replace(online, order=None).key
+    source = Catalogue(data, home / "data.toml")["tiny"]
+    write_rows(source, tmp_path / "rows", scaled=False)
+    train, test = (source.parts[part] for part in ("train", "test"))
+    drawn = train[np.random.default_rng(0).permutation(len(train))]
+    tree = replace(online, kind="OnlineLabelTree")  # to which the order matters more
+    found = measure(tree.about, tmp_path / "rows")
+    by_order = [
+        [ml.evaluate(test.Y, model.predict_topk(test.X, k=5))[f"P@{k}"] for k in (1, 3)]
+        for model in (ml.OnlineLabelTree().fit(e.X, e.Y) for e in (drawn, train))
+    ]
+    assert [found["P@1"], found["P@3"]] == pytest.approx(np.multiply(100, by_order[0]))
+    assert by_order[0] != by_order[1]
 
 
 @pytest.mark.slow

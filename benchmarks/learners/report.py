@@ -21,6 +21,7 @@ from benchmarks.peers.texts import WORDS
 from benchmarks.source import Source
 
 STEM = "which-learner"
+FEW_ROWS = 1_000  # to judge by, below which a point of P@1 says little
 TITLE = "Which learner for which data"
 INTRODUCTION = """\
 Every learner of the library on data sets of four kinds, as it comes. This page is
@@ -138,7 +139,24 @@ def write_choices(groups: Mapping[str, Sequence[Record]], programme: Programme) 
         "sets are left out, and so are sets on which not all learners were run yet."
     )
     table = page.table([*head, "train s"], rows)
-    return page.join("## In short", "\n".join(sentences), note, table)
+    doubt = _doubt([groups[data] for data in whole])
+    return page.join("## In short", "\n".join(sentences), note, doubt, table)
+
+
+def _doubt(groups: Sequence[Sequence[Record]]) -> str:
+    """Say by how much chance alone moves P@1 where rows to judge by are few."""
+    told = []
+    for group in groups:
+        values = [line["values"] for line in group if "values" in line]
+        if values and values[0]["test_rows"] < FEW_ROWS:
+            best = max(values, key=lambda each: each["P@1"])
+            share = best["P@1"] / 100
+            error = 100 * (share * (1 - share) / best["test_rows"]) ** 0.5
+            told.append(f"{error:.1f} points on {group[0]['data']}")
+    if not told:
+        return ""
+    few = "Where rows to judge by are few, what is near the best is level with it: "
+    return f"{few}the standard error of the best P@1 is {', '.join(told)}."
 
 
 def _advice(words: str, best: str, near: str) -> str:

@@ -221,6 +221,7 @@ def test_the_page_says_which_learner_and_what_failed(programme, tmp_path):
     text = path.read_text()
     assert path.name == "which-learner.md"
     assert "- **small** (tiny): for the first label Popularity, and nothing" in text
+    assert "the best P@1 is 11.0 points on tiny." in text  # sqrt(.4 * .6 / 20)
     row = "| Popularity | 40.0 / 13.3 / 8.0 | 40.0 / 13.3 / 8.0 | 40.0 |"
     assert f"{row} 0.50 | 100 | 3.25 | 0.50 |" in text
     assert "| CSDPP | no |  |  |  |  |  |  |" in text

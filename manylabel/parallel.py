@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from manylabel._typing import RandomState
+from manylabel._warning import warn
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -147,10 +148,9 @@ def run(
     jobs = backend.effective_n_jobs(usual if n_jobs is None else n_jobs)
     is_left_open = kind not in LOCAL and n_jobs is None and usual is None
     if is_left_open and jobs == 1 < backend.effective_n_jobs(-1):
-        warnings.warn(
+        warn(
             f"The tasks run here, one by one: {kind} spreads them if n_jobs is given, "
             "such as n_jobs=-1.",
-            stacklevel=2,
         )
     shared = Common(function, common)
     calls = (delayed(_call)(shared, *task) for task in chain(first, second, tasks))

@@ -1,6 +1,5 @@
 """Classifier chains that decide for a cost."""
 
-import warnings
 from numbers import Integral
 from typing import Annotated, Any
 
@@ -14,6 +13,7 @@ from manylabel._docstrings import described_like
 from manylabel._kernels.linear import chain, svm
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, RandomState, Singles
+from manylabel._warning import warn
 from manylabel.base import PAIRS_AT_ONCE, WeighingClassifier
 from manylabel.baselines._chain_training import (
     Lesson,
@@ -182,11 +182,10 @@ class ClassifierChain(CalibratedBatchClassifier, WeighingClassifier):
             learnt = learn_chain(lesson, self.n_jobs)
         self.coef_, self.links_, self.intercept_, n_late = learnt
         if n_late:
-            warnings.warn(
+            warn(
                 f"{n_late} of {n_labels} labels did not converge in "
                 f"{settings.max_iter} passes: raise tol, or scale the features.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _values(self, X: CSR) -> Array:

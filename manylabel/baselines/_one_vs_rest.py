@@ -1,6 +1,5 @@
 """One linear classifier per label."""
 
-import warnings
 from numbers import Integral
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ from manylabel._kernels.csr import with_full_rows
 from manylabel._kernels.linear import svm
 from manylabel._kernels.ranking import UNSEEN
 from manylabel._typing import CSR, Array, Floats, Ints, MatrixLike, RandomState, Singles
+from manylabel._warning import warn
 from manylabel.base import WeighingClassifier
 from manylabel.baselines._division import LabelDivision
 from manylabel.model_selection.probable import CalibratedBatchClassifier
@@ -226,11 +226,10 @@ class OneVsRest(CalibratedBatchClassifier, WeighingClassifier):
         n_late = np.count_nonzero(self.n_iter_ > 0)
         self.n_iter_ = np.abs(self.n_iter_)
         if n_late:
-            warnings.warn(
+            warn(
                 f"{n_late} of {n_labels} labels did not converge in max_iter="
                 f"{self.max_iter} passes: raise max_iter, or scale the features.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _check_parameters(self) -> None:

@@ -1,7 +1,6 @@
 """What the readers of all formats have in common: options, bad lines, pieces."""
 
 import os
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel._typing import CSR, Array
+from manylabel._warning import warn
 from manylabel.data.dataset import Dataset
 from manylabel.data.source import Source, decode
 from manylabel.exceptions import DataError, SkippedLines
@@ -96,7 +96,7 @@ class Reader(ABC, Generic[Group]):
         """Warn of lines that were skipped."""
         bad = self.bad_lines
         if bad.count:
-            warnings.warn(SkippedLines(bad.path, bad.count, bad.first), stacklevel=4)
+            warn(SkippedLines(bad.path, bad.count, bad.first))
 
     def fault(self, reason: str, line: int | None = None) -> DataError:
         """Return an error about this file."""

@@ -1,6 +1,5 @@
 """Records with a text and its labels, whatever file they come from."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -9,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from manylabel._typing import Array
+from manylabel._warning import warn
 from manylabel.data.dataset import Dataset
 from manylabel.data.layout import Layout, tell_flag
 from manylabel.data.reader import (
@@ -130,7 +130,7 @@ class RecordReader(Reader[Records]):
                 f"labels in {column!r} are separated by {found.separator!r}, though "
                 f"many have {found.other!r} in them: label_separator says which."
             )
-            warnings.warn(DoubtfulLabels(self.source.path, message), stacklevel=2)
+            warn(DoubtfulLabels(self.source.path, message))
         self._is_separated = found.separator is not None
         return found.separator or (self.SEPARATOR if strings else None)
 
@@ -153,7 +153,7 @@ class RecordReader(Reader[Records]):
         """Warn of lines that were skipped, and of labels that may be something else."""
         super().warn()
         if message := self._doubt():
-            warnings.warn(DoubtfulLabels(self.source.path, message), stacklevel=4)
+            warn(DoubtfulLabels(self.source.path, message))
 
     def _doubt(self) -> str | None:
         """Return what labels look like, if no row has several, and the way out."""

@@ -1,6 +1,5 @@
 """Judge predictions for many rows at once."""
 
-import warnings
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
@@ -12,6 +11,7 @@ from sklearn.utils import check_scalar
 from manylabel import _validation
 from manylabel._plural import counted
 from manylabel._typing import MatrixLike, RandomState
+from manylabel._warning import warn
 from manylabel.evaluation.batch import COSTS, Evaluation
 from manylabel.evaluation.bootstrap import RowwiseEvaluation
 from manylabel.evaluation.report import Report
@@ -100,9 +100,8 @@ def _doubt_depth(scores: Any, k: int | tuple[int, ...]) -> None:
     rows, depth = sp.csr_array(scores), max(_validation.depths(k))
     n_held = int(np.diff(rows.indptr).max(initial=0))
     if n_held < depth and n_held < len(np.unique(rows.indices)):  # else all are there
-        warnings.warn(
+        warn(
             f"k is {depth}, and scores hold at most {counted(n_held, 'label')} of a "
             f"row: what ranks deeper counts as missed. predict_topk(X, k={depth}) "
             "ranks so many.",
-            stacklevel=3,
         )

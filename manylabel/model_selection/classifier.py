@@ -1,6 +1,5 @@
 """A learner whose sets of labels are those above thresholds."""
 
-import warnings
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -8,6 +7,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from manylabel._typing import CSR, Array, Bools, Floats, MatrixLike, RandomState
+from manylabel._warning import warn
 from manylabel.base import BatchClassifier, MultiLabelClassifier, check_learner
 from manylabel.model_selection import thresholds
 from manylabel.model_selection.holdout import hold_out
@@ -124,10 +124,9 @@ class Thresholds(BatchClassifier):
             name = "min_precision" if goal.of_given else "min_recall"
             n_short, n_labels = int((~self.promised_).sum()), len(self.promised_)
             labels = f" for {n_short} of {n_labels} labels" if self.per_label else ""
-            warnings.warn(
+            warn(
                 f"{name}={goal.share:g} cannot be promised{labels} by {Y.shape[0]:,} "
                 "rows held out: with 95 % confidence, no threshold reaches it.",
-                stacklevel=4,
             )
 
     def _goal(self) -> thresholds.Goal:

@@ -1,6 +1,5 @@
 """Cost-sensitive dynamic principal projection."""
 
-import warnings
 from numbers import Integral
 from typing import Any
 
@@ -11,6 +10,7 @@ from manylabel._kernels.costs import SUBSET
 from manylabel._kernels.cs_dpp import capped_msg, factored
 from manylabel._kernels.cs_dpp import learning as cs_dpp
 from manylabel._typing import CSR, Array, Floats, RandomState
+from manylabel._warning import warn
 from manylabel.losses import as_cost
 from manylabel.online._growing import GrowingClassifier
 from manylabel.online._memory import Plan, State, begin, grow, shapes
@@ -381,11 +381,10 @@ class CSDPP(GrowingClassifier):
     def _warn_of_long_codes(self, n_components: int, n_labels: int) -> None:
         """Say why a stream of many labels is slow, unless the user chose a number."""
         if n_components > LONG and not isinstance(self.n_components, Integral):
-            warnings.warn(
+            warn(
                 f"n_components={self.n_components} of {n_labels:,} labels is "
                 f"{n_components:,}, and the time that a row takes grows with its cube: "
                 "a whole number, as n_components=100, is quicker.",
-                stacklevel=5,
             )
 
     def _is_wide(self) -> bool:

@@ -6,7 +6,6 @@ the left side only, so p is known if the surest items are known to be true. Here
 levels off.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ import scipy
 import scipy.sparse as sp
 
 from manylabel._typing import CSR, Array, Floats, Ints
+from manylabel._warning import warn
 from manylabel.propensity._bands import part_by_frequency
 
 N_STRETCHES = 400  # of equal size, into which pairs of a band are put together
@@ -114,8 +114,7 @@ def _pairs(scores: Array) -> Any:
 def _doubt(surest: float, counts: Array) -> None:
     """Warn of a band of labels whose surest items are not sure."""
     if surest < SURE:
-        warnings.warn(
+        warn(
             f"The propensity of labels of {counts.min()} to {counts.max()} rows is a "
             f"guess: the highest scores are true with probability {surest:.2f} only.",
-            stacklevel=4,
         )

@@ -1,6 +1,5 @@
 """The probability that a true label is recorded."""
 
-import warnings
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -259,23 +258,6 @@ class Propensity(BaseEstimator):  # type: ignore[misc]
         counts = _frequencies(recorded)
         values = find_levels(recorded, given, counts)
         return cls.given(np.clip(values, find_least(counts, recorded.shape[0]), 1))
-
-    @classmethod
-    def estimated(
-        cls, Y_observed: MatrixLike, Y_complete: MatrixLike, *, smoothing: float = 5.0
-    ) -> Self:
-        """Return ``from_audit(Y_observed, Y_complete)``.
-
-        .. deprecated:: 0.1
-            Use :meth:`from_audit`. ``smoothing`` has no effect: it is estimated.
-        """
-        warnings.warn(
-            "Propensity.estimated is now Propensity.from_audit, which estimates how "
-            "much to smooth; it goes with version 0.2.",
-            FutureWarning,
-            stacklevel=2,
-        )
-        return cls.from_audit(Y_observed, Y_complete)
 
     def fit(self, Y: MatrixLike) -> Self:
         """Set ``values_`` from the label frequencies of ``Y``, or from ``values``.

@@ -1,6 +1,5 @@
 """The classifiers of a tree of labels, level by level."""
 
-import warnings
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from manylabel._kernels.forest.router import Rows
 from manylabel._kernels.label_tree.rows import gather
 from manylabel._kernels.workspace import reused
 from manylabel._typing import CSR, Array, Floats, Ints, Singles
+from manylabel._warning import warn
 from manylabel.solvers import linear
 from manylabel.solvers.background import add_background
 from manylabel.solvers.lanes import Fitted
@@ -71,11 +71,10 @@ def fit_trees(shapes: list[Shape], lesson: Lesson, n_jobs: int | None) -> Nodes:
 def warn_of_late(n_late: int, max_iter: int) -> None:
     """Warn if classifiers did not converge."""
     if n_late:
-        warnings.warn(
+        warn(
             f"{n_late} classifiers did not converge in {max_iter} passes: raise tol, "
             "or scale the features.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
 

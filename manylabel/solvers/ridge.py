@@ -1,6 +1,5 @@
 """Ridge regression from sparse rows to many targets."""
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manylabel import parallel
 from manylabel._typing import CSR, Floats
+from manylabel._warning import warn
 from manylabel.solvers import conjugate
 
 MAX_SQUARE = 10_000  # a square matrix of float64 of this width takes 0.8 GB
@@ -120,11 +120,10 @@ def _approach(rows: CSR, moments: Floats, reg: float, n_jobs: int | None) -> Flo
     ]
     found = parallel.run(_approach_some, tasks, n_jobs, common=(products, reg))
     if not all(converged for _, converged in found):
-        warnings.warn(
+        warn(
             f"Ridge regression did not converge in {MAX_STEPS} steps: raise "
             "l2_regularization, or scale the features.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return np.hstack([weights for weights, _ in found])
 

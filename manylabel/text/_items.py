@@ -1,6 +1,5 @@
 """The items of a tagger, texts or rows of features, and the names of their labels."""
 
-import warnings
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from math import isnan
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 from manylabel import _validation, parallel
 from manylabel._plural import counted
 from manylabel._typing import CSR
+from manylabel._warning import warn
 from manylabel.data import Dataset, LabelSpace, Vocabulary
 from manylabel.exceptions import DoubtfulLabels
 from manylabel.model_selection import Thresholds
@@ -168,7 +168,7 @@ def check_names(tags: Any, argument: str = TAGS) -> list[list[str]]:
     if n_missing and argument == TAGS:
         missing = f"{counted(n_missing, 'row')} of {len(rows):,}"
         reason = f"{TAGS} are missing for {missing}, as if no label belonged there."
-        warnings.warn(DoubtfulLabels(None, reason), stacklevel=4)
+        warn(DoubtfulLabels(None, reason))
     return [_check_row(names, row, argument) for row, names in enumerate(rows)]
 
 

@@ -108,13 +108,6 @@ def test_one_given_value_stands_for_all_labels():
     assert_array_equal(Propensity(values=0.3).fit([[1, 0, 0]]).values_, [0.3] * 3)
 
 
-def test_the_old_name_warns_and_names_the_new_one():
-    with pytest.warns(FutureWarning, match=r"is now Propensity\.from_audit"):
-        old = Propensity.estimated([[1, 0], [1, 1]], [[1, 1], [1, 1]])
-    new = Propensity.from_audit([[1, 0], [1, 1]], [[1, 1], [1, 1]])
-    assert_array_equal(old.values_, new.values_)
-
-
 @pytest.mark.parametrize("wrong", [0.0, -0.5, 1.5, np.nan, np.inf])
 def test_values_outside_the_unit_interval_are_refused(wrong):
     with pytest.raises(

@@ -49,6 +49,9 @@ def test_a_new_label_that_is_typed_and_not_chosen_is_asked_about(visit, server):
     page.click("#confirm-no")
     page.wait_for_selector("#add:focus")
     page.fill("#add", "dri")
+    page.get_by_role(
+        "option", name="drink"
+    ).wait_for()  # the list leaves the button free
     page.click("#submit")
     page.wait_for_selector("#confirm-dialog[open]")
     assert page.inner_text("#confirm-text").endswith("There is “drink”.")

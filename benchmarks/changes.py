@@ -76,7 +76,7 @@ def main() -> None:
                 )
                 for variant in VARIANTS.values()
             ]
-            aim = published.BASES[name, SHARE]["transform"][number]
+            aim = published.PBT[name, SHARE][number]
             print_row(name, cost, f"{aim:.4f}", *(f"{value:.4f}" for value in found))
             ratios.append(np.array(found) / found[0])
     means = np.exp(np.mean(np.log(ratios), axis=0))

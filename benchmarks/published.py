@@ -7,11 +7,6 @@ out of reach of the cost as printed.
 from benchmarks.reproduce.table import Table, read_table
 
 SHARES = {0.10: "table-12", 0.25: "table-13", 0.50: "table-14"}
-ROWS = {
-    "transform": "CS-DPP-PBT",
-    "correct": "CS-DPP-PBC",
-    "unaligned": "CS-DPP-None",
-}
 COSTS = ("hamming", "f1", "accuracy")
 
 
@@ -20,18 +15,12 @@ def _losses(table: Table, data: str, row: str) -> tuple[float, ...]:
     return tuple(values[table.metrics.index(cost)] for cost in COSTS)
 
 
-# By set and share of the labels, and by what happens to the regressor.
-BASES = {
-    (data, share): {basis: _losses(table, data, row) for basis, row in ROWS.items()}
+# By set and share of the labels: CS-DPP with PBT.
+PBT = {
+    (data, share): _losses(table, data, "CS-DPP-PBT")
     for share, name in SHARES.items()
     for table in [read_table("cs-dpp", name)]
     for data in table.published
-}
-# By set and learner, at this share of the labels.
-CODES_SHARE, _CODES = 0.1, read_table("cs-dpp", "table-15")
-CODES = {
-    data: {row: _losses(_CODES, data, row) for row in rows}
-    for data, rows in _CODES.published.items()
 }
 # By set and share of the labels: means over 50 orders of the labels.
 _ORDERS = read_table("cs-dpp", "table-18")

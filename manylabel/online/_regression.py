@@ -127,13 +127,21 @@ class CodeRegression(CalibratedStream):
         elif self.learning_rate == "adagrad":
             n_spread = n_features + 1
         self._start_code(n_labels)
-        self.state_ = Regression(
-            coef=np.zeros((n_features + 1, self._n_targets())),
-            inverse=np.eye(n_inverse) / self.l2_regularization,
-            spread=np.zeros(n_spread),
-            counts=np.zeros(n_labels, np.int64),
-            n_seen=0,
-        )
+        try:
+            self.state_ = Regression(
+                coef=np.zeros((n_features + 1, self._n_targets())),
+                inverse=np.eye(n_inverse) / self.l2_regularization,
+                spread=np.zeros(n_spread),
+                counts=np.zeros(n_labels, np.int64),
+                n_seen=0,
+            )
+        except MemoryError:
+            raise ValueError(
+                f"{type(self).__name__} keeps n_features x {self._n_targets()} weights "
+                f"of 8 bytes, for which there is not enough memory. Got {n_features} "
+                f"features and {n_labels} labels: use CSDPP with n_components=100 and "
+                'regressor="gradient", or OnlineLabelTree.'
+            ) from None
         self._begin_calibration()
 
     def _learn_rows(self, X: CSR, Y: CSR) -> None:

@@ -257,6 +257,13 @@ def test_too_many_features_for_ridge_are_refused_with_the_way_out(problem, monke
     OnlineBinaryRelevance(regressor="gradient").fit(np.column_stack([X, X]), Y)
 
 
+def test_weights_that_do_not_fit_into_memory_are_refused_with_the_way_out():
+    X, Y = sp.csr_array((1, 10**9)), sp.csr_array((1, 10**6), dtype=int)
+    message = "Got 1000000000 features and 1000000 labels: use CSDPP with"
+    with pytest.raises(ValueError, match=message):
+        OnlineBinaryRelevance(regressor="gradient").fit(X, Y)
+
+
 @pytest.mark.parametrize(
     "other", [{"regressor": "ridge"}, {"learning_rate": "adagrad"}], ids=str
 )

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -13,6 +15,7 @@ from manylabel import (
     ObliqueTree,
     load,
 )
+from manylabel.baselines._cost_optimizer import Optimizer
 
 SMALL = [
     ObliqueTree(n_restarts=3),
@@ -184,6 +187,30 @@ def test_a_row_passes_local_kernels_as_by_hand():
     assert_allclose(model.decision_function(X), expected, rtol=1e-6, atol=1e-9)
 
 
+def mean_square_falls_by(values, threshold, target):
+    """Return how much a split lowers the mean squared error, by definition."""
+    above, before = values > threshold, np.mean((target - target.mean()) ** 2)
+    sides = [target[side] - target[side].mean() for side in (above, ~above)]
+    return before - sum((side**2).sum() for side in sides) / len(target)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.1, 0.2]))
+def test_the_first_split_of_boosted_trees_is_the_best_of_all(seed, cost):
+    X, y = drawn(n=19, m=9, seed=seed)
+    y[:2] = False, True
+    model = BoostedFeatureSelection(feature_cost=cost, max_depth=1, n_estimators=1)
+    trees, target = model.fit(X, y).trees_, y - y.mean()  # what the loss falls along
+    gains = [
+        mean_square_falls_by(values, threshold, target) - cost
+        for values in X.T
+        for threshold in np.unique(values)[:-1]
+    ]
+    assert (model.n_iter_ == 1) == (max(gains) > 0)
+    if model.n_iter_:
+        found = X[:, trees.features[0]], trees.threshold[0], target
+        assert_allclose(mean_square_falls_by(*found) - cost, max(gains), atol=1e-9)
+
+
 def test_boosted_trees_say_what_they_would_by_hand():
     X, y = drawn()
     model = BoostedFeatureSelection(n_estimators=5).fit(X, y)
@@ -195,6 +222,30 @@ def test_boosted_trees_say_what_they_would_by_hand():
             at = trees.children[at] + is_above
         expected[i] += trees.value[at]
     assert_allclose(model.decision_function(X), expected, rtol=1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 2))
+def test_a_tree_of_classifiers_minimises_what_the_paper_says(seed, depth):
+    X, y = drawn(n=30, m=9, seed=seed)
+    side, cost, alpha = np.where(y, 1.0, -1.0), 0.3, 0.01
+    nodes = Optimizer(sp.csr_array(X), side, depth)
+    nodes.start()
+    nodes.improve(cost, alpha)
+    coef, intercept, threshold = nodes.planes()
+    beta, f = coef.toarray(), X @ coef.T.toarray() + intercept
+
+    def expected(k, chance, way):
+        """Return what node k and those below it add; ``way`` is who is above it."""
+        loss = np.mean(chance * (f[:, k] - side) ** 2) + alpha * abs(beta[k]).sum()
+        if k >= nodes.n_inner:
+            lengths = np.sqrt((beta[[*way, k]] ** 2).sum(axis=0))
+            return loss + cost * chance.mean() * lengths.sum()
+        first = 1 / (1 + np.exp(threshold[k] - f[:, k]))
+        loss += expected(2 * k + 1, chance * first, [*way, k])
+        return loss + expected(2 * k + 2, chance * (1 - first), [*way, k])
+
+    found = nodes.objective(cost, alpha)
+    assert_allclose(found, expected(0, np.ones(len(X)), []), rtol=1e-6)
 
 
 def test_nodes_that_take_turns_lower_what_they_minimise():

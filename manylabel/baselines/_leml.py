@@ -58,7 +58,9 @@ class LEML(LinearCode):
         Rank: a fraction of the labels, rounded up, or a number, at most that of the
         labels.
     l2_regularization : float, default=2.0
-        Weight reg of the squared lengths of both parts.
+        Weight reg of the squared lengths of both parts. The default suits sets of few
+        features, as bibtex; try 8 where features are about as many as rows, or more,
+        as in text, and choose on rows held out.
     max_iter : int, default=20
         How often both parts are learnt, at most.
     tol : float, default=0.001

@@ -62,16 +62,15 @@ def split(name: str, folder: Path, who: list[str]) -> None:
         model.fit(train.X, train.Y)
         training = time.process_time() - start
         few = test.X[:500] if learner in SLOW else test.X
-        report = ml.evaluate(
-            test.Y,
-            model.predict_topk(test.X, k=5),
-            predictions=model.predict(test.X),
-            k=(1, 3, 5),
-        )
+        sets = model.predict(test.X)
+        given, right = (one.sum() / len(test) for one in (sets, sets.multiply(test.Y)))
+        best = model.predict_topk(test.X, k=5)
+        report = ml.evaluate(test.Y, best, predictions=sets, k=(1, 3, 5))
         precision = " / ".join(f"{100 * report[f'P@{k}']:.1f}" for k in (1, 3, 5))
         speed = rows_per_second(model.predict, few)
         print(
-            f"  {learner:8} {training:.0f} s, F1 {1 - report['f1']:.3f}, "
+            f"  {learner:8} {training:.0f} s, F1 {1 - report['f1']:.3f} "
+            f"({right:.2f} of {given:.2f} labels a row are right), "
             f"P@k {precision}, {speed:,.0f} rows/s{chosen(model)}",
             flush=True,
         )

@@ -10,17 +10,19 @@ from benchmarks import toml_files
 from benchmarks.reproduce.table import Entrant, Table, read_table
 from manylabel.exceptions import DataError
 
+TIMES = "times"
 # How cells decide a claim. Differences of two rows are those of the same seeds.
 RULES = {
     "better": "better than {rival} by over two standard errors of the difference, or "
     "of a single run by over the tolerance",
     "as good": "not worse than {rival} by over the tolerance or two standard errors",
-    "times": "at least {bound:g} times as much for {rival}",
+    TIMES: "at least {bound:g} times as much for {rival}, of runs by one commit on one "
+    "machine within a day",
     "at most": "at most {bound:g}",
     "at least": "at least {bound:g}",
     "steady": "standard deviation over repetitions at most {bound:g}",
 }
-OF_TWO = ("better", "as good", "times")
+OF_TWO = ("better", "as good", TIMES)
 FILE: dict[str, Any] = {"topics": {}, "claims": ...}
 TOPIC: dict[str, Any] = {"title": ..., "why": ""}
 CLAIM: dict[str, Any] = {

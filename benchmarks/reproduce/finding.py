@@ -1,20 +1,23 @@
 """Whether what a paper claims in words holds in our runs."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
 from benchmarks.ledger import Record
-from benchmarks.reproduce.claim import RULES, Claim
+from benchmarks.reproduce.claim import RULES, TIMES, Claim
 from benchmarks.reproduce.table import Entrant, Table
 
 FINDINGS = ("holds", "holds in part", "does not hold", "not run")
 HOLDS, IN_PART, FAILS, NOT_RUN = FINDINGS
 ERRORS = 2  # standard errors of a difference that count
 MOST_RIVALS = 5  # that a rule names
+DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,13 @@ class Finding:
         The claim.
     cases : list of Case
         The comparisons that were run.
+    apart : list of str
+        Those whose rows were not run together, and so decide nothing.
     """
 
     claim: Claim
     cases: list[Case]
+    apart: list[str] = field(default_factory=list)
 
     @property
     def verdict(self) -> str:
@@ -77,20 +83,30 @@ class Finding:
 
 def find(claim: Claim, records: Mapping[str, Record]) -> Finding:
     """Return what finished runs say of a claim; what is not finished is left out."""
-    cases = []
+    cases, apart = [], []
     for table, data, metric, row, rival in claim.cases():
-        ours = _values(table, data, row, metric, records)
-        theirs = _values(table, data, rival, metric, records) if rival else ours
-        if not len(ours) or not len(theirs):
+        ours = _runs(table, data, row, metric, records)
+        theirs = _runs(table, data, rival, metric, records) if rival else ours
+        if not ours or not theirs:
             continue
-        cases.append(
-            Case(
-                *(data, metric, row.name, rival.name if rival else ""),
-                *(float(ours.mean()), float(theirs.mean())),
-                decide(claim, ours, theirs, table, metric),
-            )
-        )
-    return Finding(claim, _together(cases) if claim.of_all else cases)
+        pairs = list(_pairs(ours, theirs, together=claim.rule == TIMES))
+        names = row.name, rival.name if rival else ""
+        if not pairs:
+            apart.append(f"{data}, {metric}: {' and '.join(names)}")
+            continue
+        found = np.array([[run["values"][metric] for run in pair] for pair in pairs])
+        cases.append(_case(claim, (table, data, metric), names, found))
+    return Finding(claim, _together(cases) if claim.of_all else cases, apart)
+
+
+def _case(
+    claim: Claim, place: tuple[Table, str, str], names: tuple[str, str], found: Any
+) -> Case:
+    """Return a comparison, given the values of both rows by repetition."""
+    table, data, metric = place
+    ours, theirs = found.T
+    holds = decide(claim, ours, theirs, table, metric)
+    return Case(data, metric, *names, float(ours.mean()), float(theirs.mean()), holds)
 
 
 def _together(cases: list[Case]) -> list[Case]:
@@ -99,14 +115,31 @@ def _together(cases: list[Case]) -> list[Case]:
     return [min(group, key=lambda case: case.holds) for _, group in groups]
 
 
-def _values(
+def _runs(
     table: Table, data: str, row: Entrant, metric: str, records: Mapping[str, Record]
-) -> np.ndarray:
-    """Return the values of a cell by seed, or none if a run is to come."""
-    keys = [trial.key for trial in table.trials(data, row, metric)]
-    if any(metric not in records.get(key, {}).get("values", {}) for key in keys):
-        return np.empty(0)
-    return np.array([records[key]["values"][metric] for key in keys])
+) -> dict[int, Record]:
+    """Return the runs of a cell by seed, or none if one is to come."""
+    trials = table.trials(data, row, metric)
+    if any(metric not in records.get(t.key, {}).get("values", {}) for t in trials):
+        return {}
+    return {trial.seed: records[trial.key] for trial in trials}
+
+
+def _pairs(
+    ours: Mapping[int, Record], theirs: Mapping[int, Record], *, together: bool
+) -> Iterator[tuple[Record, Record]]:
+    """Yield the runs of two rows by seed; ``together`` if their times are compared."""
+    for seed, run in ours.items():
+        if seed in theirs and not (together and not _are_together(run, theirs[seed])):
+            yield run, theirs[seed]
+
+
+def _are_together(one: Record, other: Record) -> bool:
+    """Tell whether two runs are of one commit, on one machine, within a day."""
+    if any(one[name] != other[name] for name in ("version", "commit", "machine")):
+        return False
+    ends = (datetime.fromisoformat(run["finished"]) for run in (one, other))
+    return abs(next(ends) - next(ends)) <= DAY
 
 
 def decide(
@@ -119,7 +152,7 @@ def decide(
         return bool(ours.mean() >= claim.bound)
     if claim.rule == "steady":
         return bool(_deviation(ours) <= claim.bound)
-    if claim.rule == "times":
+    if claim.rule == TIMES:
         return bool(theirs.mean() >= claim.bound * ours.mean())
     sign = 1 if table.is_lower_better(metric) else -1
     gains = sign * (theirs - ours)

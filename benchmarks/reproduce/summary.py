@@ -28,7 +28,7 @@ COLUMNS = {
     "variant": "our variants",
 }
 _SHORT = {IN_PART: "in part", FAILS: "not"}
-MOST_CASES = 3  # against a claim that are named
+MOST_CASES = 3  # that a claim names
 EXPLANATION = """\
 *Matched / better / worse* of the numbers of each table: of what the paper proposes, of
 what it compares with, of parts of its own taken away, and of variants of ours, which
@@ -143,18 +143,23 @@ def _claim(finding: Finding, mark: str | None) -> list[str]:
     claim, cases = finding.claim, finding.cases
     tables = ", ".join(table.name for table in claim.tables)
     n_true = sum(case.holds for case in cases)
-    against = [case for case in cases if not case.holds]
-    named = [_case(case) for case in against[:MOST_CASES]]
-    if len(against) > MOST_CASES:
-        named.append(f"{len(against) - MOST_CASES} more")
+    true = [f"{n_true} of {len(cases)}"] if cases else []
+    if finding.apart:
+        true.append(f"not run together: {_named(finding.apart)}")
     return [
         claim.says,
         f"{claim.where} ({tables})",
         finding.rule,
-        f"{n_true} of {len(cases)}" if cases else "",
-        "; ".join(named),
+        "; ".join(true),
+        _named([_case(case) for case in cases if not case.holds]),
         finding.verdict + (f" ({mark})" if mark else ""),
     ]
+
+
+def _named(cases: Sequence[str]) -> str:
+    """Return the first few cases, and how many more there are."""
+    more = len(cases) - MOST_CASES
+    return "; ".join([*cases[:MOST_CASES], *([f"{more} more"] if more > 0 else [])])
 
 
 def _case(case: Case) -> str:

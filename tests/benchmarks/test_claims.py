@@ -124,6 +124,93 @@ def test_a_cell_with_a_run_to_come_decides_nothing(claim, table):
     assert [case.metric for case in find(claim(), records).cases] == ["f1"]
 
 
+MADE = {
+    "version": "1",
+    "commit": "a+",
+    "machine": {"processor": "one", "cores": 2},
+    "finished": "2026-11-17T23:00:00+00:00",
+}
+
+
+@pytest.fixture
+def timed(claim, home):
+    """Return the claim that the second row takes twice as long, and runs of it."""
+    (home / "paper" / "table-5.toml").write_text(TIMED)
+    table = read_table("paper", "table-5", home=home)
+    pair = (("BR", "slow"),)
+    made = claim(
+        rule="times", bound=2, tables=(table,), metrics=("predict_seconds",), pairs=pair
+    )
+    runs = {}
+    for row, values in zip(table.entrants, ((1, 1, 9), (4, 4, 9)), strict=True):
+        trials = table.trials("tiny", row, "predict_seconds")
+        for trial, value in zip(trials, values, strict=True):
+            runs[trial.key] = MADE | {"values": {"predict_seconds": value}}
+    return made, runs, [trial.key for trial in trials]  # the latter of the slow one
+
+
+TIMED = """
+title = "Times"
+protocol = "folds"
+data = ["tiny"]
+metrics = ["predict_seconds"]
+better = "lower"
+tolerance = 0.1
+repetitions = 3
+
+[[learners]]
+name = "BR"
+class = "OneVsRest"
+
+[[learners]]
+name = "slow"
+class = "FastXML"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("commit", "b"),
+        ("commit", "a"),  # without what had changed
+        ("version", "2"),
+        ("machine", {"processor": "another", "cores": 2}),
+        ("finished", "2026-11-18T23:00:01+00:00"),
+        ("finished", "2026-11-16T22:59:59+00:00"),
+    ],
+)
+def test_times_of_runs_apart_are_not_compared(timed, name, value):
+    made, runs, slow = timed
+    (case,) = find(made, runs).cases
+    assert (case.ours, case.theirs, case.holds) == (11 / 3, 17 / 3, False)
+    runs[slow[2]] |= {name: value}
+    (case,) = find(made, runs).cases  # of the other two repetitions
+    assert (case.ours, case.theirs, case.holds) == (1, 4, True)
+    for key in slow:
+        runs[key] |= {name: value}
+    finding = find(made, runs)
+    assert finding.cases == []
+    assert finding.apart == ["tiny, predict_seconds: BR and slow"]
+    assert "| not run together: tiny, predict_seconds: BR and slow |" in (
+        write_claims([finding])
+    )
+
+
+def test_times_of_runs_within_a_day_are_compared(timed):
+    made, runs, slow = timed
+    for key in slow:
+        runs[key] |= {"finished": "2026-11-18T22:59:59+00:00"}
+    (case,) = find(made, runs).cases
+    assert case.theirs == 17 / 3
+
+
+def test_only_times_ask_who_ran_them(timed):
+    made, runs, slow = timed
+    for key in slow:
+        del runs[key]["commit"]
+    assert len(find(replace(made, rule="better"), runs).cases) == 1
+
+
 def test_best_of_all_is_one_case_that_one_rival_can_spoil(claim, table):
     pairs = (("DPP", "O-BR"), ("DPP", "DPP"))
     finding = find(claim(pairs=pairs, of_all=True), records_of(table, VALUES))

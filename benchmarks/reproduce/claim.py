@@ -10,10 +10,10 @@ from benchmarks import toml_files
 from benchmarks.reproduce.table import Entrant, Table, read_table
 from manylabel.exceptions import DataError
 
-TIMES = "times"
+BETTER, TIMES = "better", "times"
 # How cells decide a claim. Differences of two rows are those of the same seeds.
 RULES = {
-    "better": "better than {rival} by over two standard errors of the difference, or "
+    BETTER: "better than {rival} by over two standard errors of the difference, or "
     "of a single run by over the tolerance",
     "as good": "not worse than {rival} by over the tolerance or two standard errors",
     TIMES: "at least {bound:g} times as much for {rival}, of runs by one commit on one "
@@ -22,7 +22,11 @@ RULES = {
     "at least": "at least {bound:g}",
     "steady": "standard deviation over repetitions at most {bound:g}",
 }
-OF_TWO = ("better", "as good", TIMES)
+OF_TWO = (BETTER, "as good", TIMES)
+OF_EACH = ("at most", "at least")
+# Whose sentence it is: only the first are what a paper says of what it proposes.
+ROLES = ("own", "comparator", "ours")
+OWN, COMPARATOR, OURS = ROLES
 FILE: dict[str, Any] = {"topics": {}, "claims": ...}
 TOPIC: dict[str, Any] = {"title": ..., "why": ""}
 CLAIM: dict[str, Any] = {
@@ -39,6 +43,8 @@ CLAIM: dict[str, Any] = {
     "bound": 1.0,
     "generally": False,
     "of_all": False,
+    "each": False,
+    "role": OWN,
     "why": "",
 }
 
@@ -67,6 +73,11 @@ class Claim:
         Whether it claims most cases only, not all.
     of_all : bool
         Whether a row has to be ahead of all its rivals at once: a case a data set.
+    each : bool
+        Whether each repetition is a case, where a mean would hide those that fail.
+    role : {"own", "comparator", "ours"}
+        Whether the paper says it of what it proposes or of what it compares with, or
+        whether it is a sentence of ours.
     why : str
         Why it does not hold, if it does not.
     """
@@ -83,6 +94,8 @@ class Claim:
     bound: float
     generally: bool
     of_all: bool
+    each: bool
+    role: str
     why: str
 
     def cases(self) -> Iterator[tuple[Table, str, str, Entrant, Entrant | None]]:
@@ -141,6 +154,9 @@ def _claim(
 ) -> Claim:
     _check(path, given["rule"], RULES, "rule")
     _check(path, given["topic"], topics, "topic")
+    _check(path, given["role"], ROLES, "role")
+    if given["each"]:
+        _check(path, given["rule"], OF_EACH, "rule of each repetition")
     chosen = tuple(tables[name] for name in given["tables"])
     rivals = given["than"] if given["rule"] in OF_TWO else [""]
     pairs = tuple(map(tuple, given["pairs"])) or tuple(product(given["rows"], rivals))
@@ -158,6 +174,8 @@ def _claim(
         bound=given["bound"],
         generally=given["generally"],
         of_all=given["of_all"],
+        each=given["each"],
+        role=given["role"],
         why=given["why"],
     )
 

@@ -5,16 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
 from benchmarks.ledger import Record
-from benchmarks.reproduce.claim import RULES, TIMES, Claim
+from benchmarks.reproduce.claim import BETTER, RULES, TIMES, Claim
 from benchmarks.reproduce.table import Entrant, Table
 
-FINDINGS = ("holds", "holds in part", "does not hold", "not run")
-HOLDS, IN_PART, FAILS, NOT_RUN = FINDINGS
+FINDINGS = ("holds", "holds in part", "does not hold", "not decided", "not run")
+HOLDS, IN_PART, FAILS, UNDECIDED, NOT_RUN = FINDINGS
 ERRORS = 2  # standard errors of a difference that count
 MOST_RIVALS = 5  # that a rule names
 DAY = timedelta(days=1)
@@ -32,6 +31,8 @@ class Case:
         The mean of the row and that of its rival.
     holds : bool
         Whether the claim is true of it.
+    decided : bool, default=True
+        Whether it is true or false beyond chance.
     """
 
     data: str
@@ -41,6 +42,7 @@ class Case:
     ours: float
     theirs: float
     holds: bool
+    decided: bool = True
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,9 @@ class Finding:
     def verdict(self) -> str:
         """One of ``FINDINGS``."""
         if not self.cases:
-            return NOT_RUN
+            return UNDECIDED if self.apart else NOT_RUN
+        if not any(case.decided for case in self.cases):
+            return UNDECIDED
         share = float(np.mean([case.holds for case in self.cases]))
         if self.claim.generally:
             return HOLDS if share > 1 / 2 else FAILS
@@ -78,6 +82,7 @@ class Finding:
         few = len(rivals) <= MOST_RIVALS
         rival = ", ".join(rivals) if few else "the row beside it"
         told = RULES[self.claim.rule].format(rival=rival, bound=self.claim.bound)
+        told += " in each repetition" if self.claim.each else ""
         return f"{told}, in most cases" if self.claim.generally else told
 
 
@@ -95,24 +100,32 @@ def find(claim: Claim, records: Mapping[str, Record]) -> Finding:
             apart.append(f"{data}, {metric}: {' and '.join(names)}")
             continue
         found = np.array([[run["values"][metric] for run in pair] for pair in pairs])
-        cases.append(_case(claim, (table, data, metric), names, found))
+        cases += _cases(claim, (table, data, metric), names, found)
     return Finding(claim, _together(cases) if claim.of_all else cases, apart)
 
 
-def _case(
-    claim: Claim, place: tuple[Table, str, str], names: tuple[str, str], found: Any
-) -> Case:
-    """Return a comparison, given the values of both rows by repetition."""
+def _cases(
+    claim: Claim,
+    place: tuple[Table, str, str],
+    names: tuple[str, str],
+    found: np.ndarray,
+) -> Iterator[Case]:
+    """Yield the comparison of two rows, or one for each of their repetitions."""
     table, data, metric = place
-    ours, theirs = found.T
-    holds = decide(claim, ours, theirs, table, metric)
-    return Case(data, metric, *names, float(ours.mean()), float(theirs.mean()), holds)
+    for some in found[:, None] if claim.each else [found]:
+        ours, theirs = some.T
+        yield Case(
+            *(data, metric, *names, float(ours.mean()), float(theirs.mean())),
+            decide(claim, ours, theirs, table, metric),
+            decided=_is_decided(claim, ours, theirs, table, metric),
+        )
 
 
 def _together(cases: list[Case]) -> list[Case]:
     """Return a case for each data set, metric and row: one against it, if there is."""
     groups = groupby(cases, key=lambda case: (case.data, case.metric, case.row))
-    return [min(group, key=lambda case: case.holds) for _, group in groups]
+    # What speaks against it comes before what decides nothing.
+    return [min(group, key=lambda c: (c.holds, not c.decided)) for _, group in groups]
 
 
 def _runs(
@@ -154,13 +167,30 @@ def decide(
         return bool(_deviation(ours) <= claim.bound)
     if claim.rule == TIMES:
         return bool(theirs.mean() >= claim.bound * ours.mean())
+    gain, error, tolerance = _gain(ours, theirs, table, metric)
+    if claim.rule == BETTER:
+        return bool(gain > (error if len(ours) > 1 else tolerance))
+    return bool(-gain <= max(error, tolerance))
+
+
+def _is_decided(
+    claim: Claim, ours: np.ndarray, theirs: np.ndarray, table: Table, metric: str
+) -> bool:
+    """Tell whether a claim is true of two rows, or its contrary is."""
+    if claim.rule != BETTER:
+        return True
+    pair = (ours, theirs), (theirs, ours)
+    return any(decide(claim, *each, table, metric) for each in pair)
+
+
+def _gain(
+    ours: np.ndarray, theirs: np.ndarray, table: Table, metric: str
+) -> tuple[float, float, float]:
+    """Return by how much ours are better, what chance may do, and what is tolerated."""
     sign = 1 if table.is_lower_better(metric) else -1
     gains = sign * (theirs - ours)
     error = ERRORS * _deviation(gains) / math.sqrt(len(gains))
-    tolerance = table.tolerance * abs(theirs.mean())
-    if claim.rule == "better":
-        return bool(gains.mean() > (error if len(gains) > 1 else tolerance))
-    return bool(-gains.mean() <= max(error, tolerance))
+    return float(gains.mean()), error, table.tolerance * abs(float(theirs.mean()))
 
 
 def _deviation(values: Sequence[float] | np.ndarray) -> float:

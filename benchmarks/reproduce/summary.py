@@ -6,8 +6,17 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from benchmarks import page
-from benchmarks.reproduce.claim import Topic
-from benchmarks.reproduce.finding import FAILS, HOLDS, IN_PART, NOT_RUN, Case, Finding
+from benchmarks.reproduce.claim import COMPARATOR, OURS, Topic
+from benchmarks.reproduce.claim import OWN as OWN_CLAIM
+from benchmarks.reproduce.finding import (
+    FAILS,
+    HOLDS,
+    IN_PART,
+    NOT_RUN,
+    UNDECIDED,
+    Case,
+    Finding,
+)
 from benchmarks.reproduce.report import Section, figure
 from benchmarks.reproduce.table import OWN, ROLES
 from benchmarks.reproduce.verdict import (
@@ -27,7 +36,9 @@ COLUMNS = {
     "ablation": "ablations",
     "variant": "our variants",
 }
-_SHORT = {IN_PART: "in part", FAILS: "not"}
+_SHORT = {IN_PART: "in part", FAILS: "not", UNDECIDED: "not decided"}
+ABOUT = {OWN_CLAIM: "its own", COMPARATOR: "comparators", OURS: "ours"}
+OTHERS = Topic("what it says of comparators", "")
 MOST_CASES = 3  # that a claim names
 EXPLANATION = """\
 *Matched / better / worse* of the numbers of each table: of what the paper proposes, of
@@ -87,14 +98,24 @@ def _overview(review: Review) -> Iterator[list[str]]:
             good,
             f"{own[WORSE]} worse" if own[WORSE] else "",
         )
+    own = [each for each in review.findings if each.claim.role == OWN_CLAIM]
     for name, topic in review.topics.items():
-        found = [each for each in review.findings if each.claim.topic == name]
-        verdicts = Counter(each.verdict for each in found)
-        n_run = len(found) - verdicts[NOT_RUN]
-        if n_run:
-            bad = [f"{verdicts[v]} {w}" for v, w in _SHORT.items() if verdicts[v]]
-            good = f"{verdicts[HOLDS]} of {n_run} claims"
-            yield _line(review.paper, topic, good, ", ".join(bad))
+        found = [each for each in own if each.claim.topic == name]
+        yield from _claims_line(review.paper, topic, found)
+    others = [each for each in review.findings if each.claim.role == COMPARATOR]
+    yield from _claims_line(review.paper, OTHERS, others)
+
+
+def _claims_line(
+    paper: str, topic: Topic, findings: Sequence[Finding]
+) -> Iterator[list[str]]:
+    """Yield a row for claims, if any was run."""
+    verdicts = Counter(each.verdict for each in findings)
+    n_run = len(findings) - verdicts[NOT_RUN]
+    if n_run:
+        bad = [f"{verdicts[v]} {w}" for v, w in _SHORT.items() if verdicts[v]]
+        good = f"{verdicts[HOLDS]} of {n_run} claims"
+        yield _line(paper, topic, good, ", ".join(bad))
 
 
 def _line(paper: str, topic: Topic, good: str, bad: str) -> list[str]:
@@ -130,9 +151,10 @@ def write_claims(findings: Sequence[Finding]) -> str:
     """Return the claims of a paper with what was found, and the reasons beneath."""
     if not findings:
         return ""
+    findings = sorted(findings, key=lambda each: list(ABOUT).index(each.claim.role))
     told = [each for each in findings if each.verdict in _SHORT and each.claim.why]
     marks = {id(each): str(number) for number, each in enumerate(told, start=1)}
-    head = ["claim", "where", "rule", "true of", "not of", "verdict"]
+    head = ["claim", "about", "where", "rule", "true of", "not of", "verdict"]
     rows = (_claim(each, marks.get(id(each))) for each in findings)
     notes = [f"{marks[id(each)]}. {each.claim.why.strip()}" for each in told]
     heading = "### Claims in words"
@@ -144,16 +166,24 @@ def _claim(finding: Finding, mark: str | None) -> list[str]:
     tables = ", ".join(table.name for table in claim.tables)
     n_true = sum(case.holds for case in cases)
     true = [f"{n_true} of {len(cases)}"] if cases else []
+    if n_open := sum(not case.decided for case in cases):
+        true.append(f"{n_open} not decided")
     if finding.apart:
         true.append(f"not run together: {_named(finding.apart)}")
+    against = sorted((case for case in cases if not case.holds), key=_is_open)
     return [
         claim.says,
+        ABOUT[claim.role],
         f"{claim.where} ({tables})",
         finding.rule,
         "; ".join(true),
-        _named([_case(case) for case in cases if not case.holds]),
+        _named([_case(case) for case in against]),
         finding.verdict + (f" ({mark})" if mark else ""),
     ]
+
+
+def _is_open(case: Case) -> bool:
+    return not case.decided
 
 
 def _named(cases: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.reproduce.claim import Topic, read_claims
+from benchmarks.reproduce.claim import ROLES, Topic, read_claims
 from benchmarks.reproduce.finding import Case, Finding, decide, find
 from benchmarks.reproduce.report import Section
 from benchmarks.reproduce.summary import Review, write_claims, write_overview
@@ -236,9 +236,84 @@ def test_a_claim_of_all_cases_needs_all_and_one_of_most_needs_most(
     assert Finding(claim(generally=generally), cases).verdict == verdict
 
 
+def runs_by_seed(table, values):
+    """Return runs of the set that is there, with values by row and seed."""
+    return {
+        trial.key: {"values": dict.fromkeys(trial.metrics, values[row.name][seed])}
+        for _, data, row, metric in table.cells()
+        if data == "tiny"
+        for seed, trial in enumerate(table.trials(data, row, metric))
+    }
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"),
+    [
+        ([1, 1], "holds"),
+        ([3, 3], "does not hold"),
+        ([1, 2.5], "not decided"),  # ahead on average
+        ([1.5, 3], "not decided"),
+    ],
+)
+def test_differences_that_may_be_chance_decide_nothing(claim, table, ours, verdict):
+    runs = runs_by_seed(table, {"DPP": ours, "O-BR": [2, 2]})
+    for generally in (False, True):
+        assert find(claim(generally=generally), runs).verdict == verdict
+
+
+def test_a_single_run_decides_nothing_within_the_tolerance(claim, home):
+    table = read_table("paper", "table-1", quick=True, home=home)
+    runs = runs_by_seed(table, {"DPP": [1.9], "O-BR": [2]})
+    assert find(claim(tables=(table,)), runs).verdict == "not decided"
+
+
+def test_one_comparison_beyond_chance_decides(claim):
+    cases = [
+        Case("a", "f1", "x", "y", 1.0, 2.0, holds=False),
+        Case("b", "f1", "x", "y", 3.0, 4.0, holds=False, decided=False),
+    ]
+    for order in (cases, cases[::-1]):
+        finding = Finding(claim(), order)
+        assert finding.verdict == "does not hold"
+        assert (
+            "| 0 of 2; 1 not decided | a, f1: x 1.00, y 2.00; b, f1: x 3.00, y 4.00 |"
+            in write_claims([finding])
+        )
+
+
+def test_what_speaks_against_the_best_of_all_comes_before_what_is_not_decided(
+    claim, table
+):
+    runs = runs_by_seed(table, {"DPP": [3, 3], "O-BR": [2, 2]})
+    pairs = (("DPP", "DPP"), ("DPP", "O-BR"))
+    finding = find(claim(pairs=pairs, of_all=True), runs)
+    assert {(case.rival, case.decided) for case in finding.cases} == {("O-BR", True)}
+
+
+def test_each_repetition_may_be_a_case(claim, table):
+    runs = runs_by_seed(table, {"DPP": [1, 9], "O-BR": [9, 9]})
+    made = claim(
+        rule="at most", bound=4, each=True, metrics=("f1",), pairs=(("DPP", ""),)
+    )
+    finding = find(made, runs)
+    assert [(case.ours, case.holds) for case in finding.cases] == [
+        (1.0, True),
+        (9.0, False),
+    ]
+    assert finding.verdict == "holds in part"
+    assert finding.rule == "at most 4 in each repetition"
+    assert find(replace(made, each=False), runs).verdict == "does not hold"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
+        ('why = "It', 'role = "theirs"\nwhy = "It', "role = own, .*found 'theirs'"),
+        (
+            'why = "It',
+            'each = true\nwhy = "It',
+            "rule of each repetition = at most, at least, found 'better'",
+        ),
         ('rule = "better"', 'rule = "best"', "rule = better, as good, .*'best'"),
         ('topic = "codes"', 'topic = "trees"', "topic = codes, numbers, .*'trees'"),
         ('than = ["O-BR"]', 'than = ["BR"]', "row = DPP, O-BR, found 'BR'"),
@@ -259,12 +334,21 @@ def test_a_paper_without_claims_has_none(home):
 def test_claims_are_shown_with_what_speaks_against_them(claim, table):
     text = write_claims([find(claim(), records_of(table, VALUES)), find(claim(), {})])
     rows = text.splitlines()[4:6]
-    assert rows[0].startswith("| DPP beats O-BR. | section 1 (table-1) | better than ")
+    told = "| DPP beats O-BR. | its own | section 1 (table-1) | better than "
+    assert rows[0].startswith(told)
     assert rows[0].endswith(
         "| 1 of 2 | tiny, f1: DPP 0.6000, O-BR 0.5000 | holds in part (1) |"
     )
     assert rows[1].endswith("|  |  | not run |")
     assert "1. It rained." in text
+
+
+def test_claims_of_others_stand_below_those_of_the_paper(claim, table):
+    roles = ("ours", "comparator", "own")
+    found = [find(claim(role=role), records_of(table, VALUES)) for role in roles]
+    rows = write_claims(found).splitlines()[4:7]
+    assert [row.split(" | ")[1] for row in rows] == ["its own", "comparators", "ours"]
+    assert [row[-4:-3] for row in rows] == ["1", "2", "3"]  # the numbers of the notes
 
 
 def test_the_first_table_says_what_holds_and_why_the_rest_does_not(claim, table):
@@ -284,6 +368,17 @@ def test_the_first_table_says_what_holds_and_why_the_rest_does_not(claim, table)
         "| paper | codes pay | 0 of 1 claims | 1 in part | They do not. |",
     ]
     held = find(claim(metrics=("hamming",)), records_of(table, VALUES))
+    others = [replace(held, claim=replace(held.claim, role=role)) for role in ROLES[1:]]
+    for n_own, made in (
+        (1, [held, *others]),
+        (0, others),
+    ):
+        alone = replace(review, sections=[], findings=made)
+        rows = write_overview([alone]).splitlines()[4:]
+        assert rows == [
+            *["| paper | codes pay | 1 of 1 claims |  |  |"] * n_own,
+            "| paper | what it says of comparators | 1 of 1 claims |  |  |",
+        ]
     review = replace(review, sections=[], findings=[held])
     (row,) = write_overview([review]).splitlines()[4:]
     assert row == "| paper | codes pay | 1 of 1 claims |  |  |"

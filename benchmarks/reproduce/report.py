@@ -12,6 +12,8 @@ from benchmarks.reproduce.verdict import VERDICTS, Cell, title
 
 HEAD = ("data", "learner", "metric", "ours", "published", "difference", "verdict")
 
+SMALL = 0.001  # less is of times alone, and has more digits than papers print
+
 
 @dataclass(frozen=True)
 class Section:
@@ -53,6 +55,8 @@ def figure(value: float, scale: float | None = None, sign: str = "") -> str:
     if math.isnan(value):
         return ""
     size = abs(value if scale is None else scale)
+    if 0 < size < SMALL:
+        return f"{value:{sign},.6f}"
     digits = next((d for most, d in ((1, 4), (100, 2), (10_000, 1)) if size < most), 0)
     return f"{value:{sign},.{digits}f}"
 
@@ -90,8 +94,13 @@ def write_section(section: Section, command: str) -> str:
 def _conditions(table: Table) -> str:
     settings = "".join(f", {name} = {value}" for name, value in table.settings.items())
     seeds = _range(table.seeds) + "".join(
-        f" ({name}: {_range(table.seeds[:most])})"
-        for name, most in table.limits.items()
+        f" ({name}: {_range(table.seeds_of(name))})" for name in table.limits
+    )
+    seeds += "".join(
+        f"; {row.name} on {name} {_range(table.seeds_of(name, row))}"
+        for row in table.entrants
+        for name in row.first_seed
+        if name in table.data
     )
     return (
         f"Protocol {table.protocol}{settings}; seeds {seeds}; tolerance "

@@ -1,7 +1,7 @@
 """A table of a paper: what to run, and what was published."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -54,6 +54,7 @@ LEARNER: dict[str, Any] = {
     "reason": None,
     "against": None,
     "only": None,
+    "first_seed": {},
     "role": None,
 }
 
@@ -84,6 +85,9 @@ class Entrant:
         The row whose published values it is compared with.
     only : tuple of str or None
         The data sets that it is run on; None for all.
+    first_seed : mapping
+        Where its seeds begin, by data set, if not where those of the table do: beyond
+        those by which its parameters were chosen.
     role : {"own", "comparator", "ablation", "variant"}
         Whether the paper proposes it, compares with it, or takes a part of its own
         away to show what that is good for; or whether it is a variant of ours.
@@ -99,6 +103,7 @@ class Entrant:
     reason: str | None
     against: str
     only: tuple[str, ...] | None
+    first_seed: Mapping[str, int]
     role: str
 
 
@@ -204,8 +209,16 @@ class Table:
                 metrics,
                 seed,
             )
-            for seed in self.seeds[: self.limits.get(data)]
+            for seed in self.seeds_of(data, entrant)
         ]
+
+    def seeds_of(self, data: str, entrant: Entrant | None = None) -> Sequence[int]:
+        """Return the seeds of a data set, or those of a row, which may have its own."""
+        seeds = self.seeds[: self.limits.get(data)]
+        if entrant is None or data not in entrant.first_seed:
+            return seeds
+        first = entrant.first_seed[data]
+        return range(first, first + len(seeds))
 
     def cells(self) -> Iterator["Place"]:
         """Yield the table, data set, row and metric of each cell."""
@@ -325,6 +338,7 @@ def _entrants(path: Path, learners: list[dict[str, Any]]) -> Iterator[Entrant]:
                 learner["reason"],
                 learner["against"] or name,
                 None if only is None else tuple(only),
+                learner["first_seed"],
                 _role(path, learner),
             )
 

@@ -211,6 +211,19 @@ def test_only_times_ask_who_ran_them(timed):
     assert len(find(replace(made, rule="better"), runs).cases) == 1
 
 
+def test_rows_are_compared_by_the_seeds_that_both_have(claim, edited, home):
+    edited("table-1", ('name = "O-BR"', 'name = "O-BR"\nfirst_seed = { tiny = 1 }'))
+    table = read_table("paper", "table-1", home=home)
+    runs = runs_by_seed(table, {"DPP": [7, 1], "O-BR": [3, 7]})
+    (case,) = find(claim(tables=(table,), metrics=("f1",)), runs).cases
+    assert (case.ours, case.theirs) == (1, 3)  # of seed 1, one run
+    edited("table-1", ("tiny = 1", "tiny = 2"))
+    table = read_table("paper", "table-1", home=home)
+    runs = runs_by_seed(table, {"DPP": [7, 1], "O-BR": [3, 7]})
+    finding = find(claim(tables=(table,), metrics=("f1",)), runs)
+    assert (finding.verdict, finding.cases) == ("not decided", [])
+
+
 def test_best_of_all_is_one_case_that_one_rival_can_spoil(claim, table):
     pairs = (("DPP", "O-BR"), ("DPP", "DPP"))
     finding = find(claim(pairs=pairs, of_all=True), records_of(table, VALUES))

@@ -212,6 +212,11 @@ def test_values_have_as_many_digits_as_the_papers_print():
     values = (0.123456, 12.3456, 123.456, 12345.6, math.nan)
     assert [figure(v) for v in values] == ["0.1235", "12.35", "123.5", "12,346", ""]
     assert figure(0.0123, 62.7) == "0.01"
+    assert [figure(v) for v in (0.0, 0.0000912, 0.001)] == [
+        "0.0000",
+        "0.000091",
+        "0.0010",
+    ]
     assert figure(0.5, 0.1, "+") == "+0.5000"
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks import toml_files
 from benchmarks.reproduce.figure import read_figure
+from benchmarks.reproduce.report import Section, write_section
 from benchmarks.reproduce.table import read_table
 from benchmarks.reproduce.trial import Trial
 from manylabel.exceptions import DataError
@@ -56,6 +57,29 @@ def test_a_slow_set_may_get_fewer_repetitions(edited, home):
     table = read_table("paper", "table-1", home=home)
     n_runs = {place[1]: len(table.trials(*place[1:])) for place in table.cells()}
     assert n_runs == {"tiny": 2, "lost": 1}
+
+
+def test_a_row_may_begin_at_another_seed(edited, home):
+    edited(
+        "table-1",
+        ("repetitions = 2", "repetitions = 3\nlimits = { lost = 2 }"),
+        ('name = "O-BR"', 'name = "O-BR"\nfirst_seed = { tiny = 30, lost = 6 }'),
+    )
+    table = read_table("paper", "table-1", home=home)
+    seeds = {
+        (data, row.name): [trial.seed for trial in table.trials(data, row, "f1")]
+        for _, data, row, _ in table.cells()
+    }
+    assert seeds == {
+        ("tiny", "DPP"): [0, 1, 2],
+        ("tiny", "O-BR"): [30, 31, 32],
+        ("lost", "DPP"): [0, 1],
+        ("lost", "O-BR"): [6, 7],
+    }
+    assert (
+        "seeds 0 to 2 (lost: 0 to 1); O-BR on tiny 30 to 32; O-BR on lost 6 to 7; "
+        in write_section(Section(table, []), "{}")
+    )
 
 
 def test_a_sweep_is_a_row_for_each_value(home):

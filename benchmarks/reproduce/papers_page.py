@@ -37,7 +37,7 @@ is judged in the table that is named. What is *not comparable*, and what is wors
 its reason beneath the table. The figure after ± is the standard error over repetitions.
 A claim in words *holds* if it is true of all comparisons that were run, or of most if
 it says no more; it is *not decided* if none of them differs beyond chance. What a paper
-says of others' learners is counted apart from its own claims, and what we say is not.
+says of others' learners is counted apart from its own claims, what we say not at all.
 Times are compared only between runs of one commit, on one machine, within a day.
 """
 

@@ -93,9 +93,8 @@ def write_section(section: Section, command: str) -> str:
 
 def _conditions(table: Table) -> str:
     settings = "".join(f", {name} = {value}" for name, value in table.settings.items())
-    seeds = _range(table.seeds) + "".join(
-        f" ({name}: {_range(table.seeds_of(name))})" for name in table.limits
-    )
+    limits = [f"{name}: {_range(table.seeds_of(name))}" for name in table.limits]
+    seeds = _range(table.seeds) + (f" ({', '.join(limits)})" if limits else "")
     seeds += "".join(
         f"; {row.name} on {name} {_range(table.seeds_of(name, row))}"
         for row in table.entrants

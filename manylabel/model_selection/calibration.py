@@ -18,6 +18,8 @@ TILT = 1e-6  # of a curve, so that it ascends everywhere
 MOST_RATIO = 1e6
 DOUBT = 5.0  # rows of a size that are added to both sides, so that few say little
 MAX_STEPS, CLOSE = 50, 1e-6  # of Newton's method, and its last step
+STEEPEST = 5.0  # log odds of a standard deviation of scores that have no best curve
+FAR = 1e4  # log odds beyond those of any score
 
 
 class Curves(NamedTuple):
@@ -215,8 +217,20 @@ def _sigmoid(scores: Floats, worth: Floats, weight: Floats, at: Floats) -> Float
         line = line - np.clip(step, -1, 1)
         if np.abs(step).max() < CLOSE:
             break
+    else:  # scores tell the labels apart: the steeper the curve, the less its loss
+        line[0] = np.clip(line[0], 0, STEEPEST)
+        line[1] = _balance(line[0] * design[0], goal, weight)
     steepness = max(float(line[0]), 0.0)
     return np.asarray(scipy.special.expit(steepness * (at - centre) / scale + line[1]))
+
+
+def _balance(odds: Floats, goal: Floats, weight: Floats) -> float:
+    """Return what to add to log odds so that as many labels are true as count."""
+
+    def excess(more: float) -> float:
+        return float(weight @ (scipy.special.expit(odds + more) - goal))
+
+    return float(scipy.optimize.brentq(excess, -FAR, FAR)) if excess(FAR) > 0 else FAR
 
 
 def calibration(

@@ -215,3 +215,10 @@ def test_no_label_has_more_missing_than_its_propensity_allows(p):
     missing = np.array([each.missing for each in found.labels()])
     chance = 2 * np.sqrt(recorded * (1 - p)) / p
     assert (missing <= recorded * (1 / p - 1) + chance + 1e-9).all()
+
+
+def test_few_texts_that_are_told_apart_do_not_seem_to_lack_all_labels():
+    texts = [f"{kind} book {n}" for n in range(8) for kind in ("cats", "dogs", "birds")]
+    found = audit(np.array(texts), np.tile(np.eye(3, dtype=int), (8, 1)))
+    assert sum(each.missing for each in found.labels()) < len(texts)
+    assert max(chance for row in found.rows() for _, chance in row.missing) < 0.9

@@ -99,3 +99,19 @@ def test_what_the_best_labels_are_is_told_where_scores_of_rows_differ(method):
     first = np.argsort(-moved, axis=1)[:, :5]
     gap = np.take_along_axis(found - chances, first, axis=1).mean()
     assert abs(gap) < 0.2  # 0.28 where all ranks count alike
+
+
+@pytest.mark.parametrize("n_pairs", [9, 24, 300])
+@pytest.mark.parametrize("propensity", [0.3, 0.5, 1.0])
+def test_a_curve_of_scores_that_tell_labels_apart_has_as_many_as_count(
+    n_pairs, propensity
+):
+    is_recorded = np.arange(n_pairs) % 5 == 0
+    scores = np.where(is_recorded, 1.0, -1.0) + np.linspace(0, 0.1, n_pairs)
+    pairs = scores, np.zeros(n_pairs, np.int64), is_recorded / propensity
+    counts = np.array([is_recorded.sum()])
+    curves = Curves.fit_pairs(*pairs, np.ones(n_pairs), counts, 0.0, "sigmoid")
+    chances = curves.apply(scores, pairs[1])
+    few = 1.5  # a true label is added, and one that is not
+    assert chances.sum() == pytest.approx(pairs[2].sum(), abs=few)
+    assert chances[is_recorded].min() > chances[~is_recorded].max()

@@ -5,7 +5,7 @@ returns its :class:`Division`. Clusters, say, are ``prepared`` once and then giv
 who learns a part.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Protocol
 
 from manylabel._typing import Floats
@@ -26,5 +26,8 @@ class Division(Protocol):
     def fit(self, stage: str, units: range) -> Any:
         """Return what some units of a stage learn, as a record."""
 
-    def join(self, found: Mapping[str, Sequence[Any]]) -> None:
-        """End the fit of the learner by the records of all units, in order."""
+    def join(self, found: Mapping[str, Iterable[Any]]) -> None:
+        """End the fit of the learner by the records of all units, in order.
+
+        They may be read one at a time, and be gone when the next is asked for.
+        """

@@ -30,6 +30,7 @@ LAYERS = [  # lowest first; names on one line are siblings and do not import eac
         "_validation",
         "division",
         "explanation",
+        "growing",
         "lists",
         "parallel",
         "persistence",

@@ -1,6 +1,6 @@
 """One-vs-rest classifiers that are learnt apart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,7 +35,7 @@ class LabelDivision:
         )
         return Columns.of(fitted, np.arange(self.X.shape[1]), len(units))
 
-    def join(self, found: Mapping[str, Sequence[Columns]]) -> None:
+    def join(self, found: Mapping[str, Iterable[Columns]]) -> None:
         """Put the classifiers together, and end the fit."""
         columns = Columns.joined(found[LABELS])
         self.learner._gather([columns.fitted(self.X.shape[1])])

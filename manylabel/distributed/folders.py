@@ -9,7 +9,7 @@ import numpy as np
 from manylabel._version import __version__
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence import flatten, tensors
-from manylabel.persistence.folder import MANIFEST, read, replace
+from manylabel.persistence.folder import MANIFEST, read, read_manifest, replace
 
 ROWS, PART = "rows", "part"  # what a folder holds
 
@@ -39,15 +39,26 @@ def write_folder(
     replace(folder, manifest, arrays)
 
 
-def read_folder(folder: Path, kind: str) -> Held:
-    """Return what a folder holds, mapped into memory and checked."""
+def read_folder(folder: Path, kind: str, *, mmap: bool = True) -> Held:
+    """Return what a folder holds, checked.
+
+    What is mapped into memory keeps a file open, so many folders are to be read.
+    """
+    read_facts(folder, kind)
+    manifest, arrays = read(folder, mmap=mmap)
+    return Held(manifest["params"], manifest["state"] | arrays, manifest["sha256"])
+
+
+def read_facts(folder: Path, kind: str) -> dict[str, Any]:
+    """Return the facts of a folder, which must be of a kind; its arrays stay unread."""
     if not (folder / MANIFEST).exists():
         raise ArchiveError(folder, f"there is no such folder of {_named(kind)}.")
-    manifest, arrays = read(folder, mmap=True)
+    manifest = read_manifest(folder)
     if manifest["class"] != kind:
         found = manifest["class"]
         raise ArchiveError(folder, f"expected {_named(kind)}, found a {found}.")
-    return Held(manifest["params"], manifest["state"] | arrays, manifest["sha256"])
+    facts: dict[str, Any] = manifest["params"]
+    return facts
 
 
 def _named(kind: str) -> str:

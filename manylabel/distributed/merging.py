@@ -1,11 +1,12 @@
 """Parts of a fit as one model."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from manylabel import persistence
+from manylabel.distributed.folders import PART, read_folder
 from manylabel.distributed.part import begin_division, read_part
 from manylabel.distributed.plan import (
     LEARNER,
@@ -18,10 +19,11 @@ from manylabel.distributed.plan import (
     read_plan,
 )
 from manylabel.distributed.versions import check_versions
+from manylabel.division import Division
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence import records, unflatten
 
-Found = dict[int, tuple[Part, dict[str, Any], Path]]
+Found = dict[int, tuple[Part, Path]]
 
 
 def merge(parts: Iterable[str | Path]) -> Any:
@@ -43,18 +45,9 @@ def merge(parts: Iterable[str | Path]) -> Any:
     if plan["rows"] == SHARDS:
         return _together(persistence.load(place_of(folder, plan, LEARNER)), found)
     division = begin_division(folder)
-    learnt: dict[str, list[Any]] = {stage: [] for stage in division.stages}
     sizes = {"n_features": division.learner.n_features_in_}
     sizes["n_labels"] = len(division.learner.classes_)
-    for _, (part, values, place) in sorted(found.items()):
-        try:
-            record = division.RECORD(**unflatten(values, division.RECORD))
-            records.check(record, part.stage, dict(sizes))
-        except (TypeError, ValueError) as error:
-            reason = f"this is not what a part learns: {error}"
-            raise ArchiveError(place, reason) from error
-        learnt[part.stage].append(record)
-    division.join(learnt)
+    division.join({s: _records(division, s, found, sizes) for s in division.stages})
     division.learner._check_state()
     if TAGGER not in plan["folders"]:
         return division.learner
@@ -63,14 +56,30 @@ def merge(parts: Iterable[str | Path]) -> Any:
     return tagger
 
 
+def _records(
+    division: Division, stage: str, found: Found, sizes: Mapping[str, int]
+) -> Iterator[Any]:
+    """Yield what the parts of a stage learnt, checked: each is read when it is due."""
+    for _, (part, place) in sorted(found.items()):
+        if part.stage != stage:
+            continue
+        values = read_folder(place, PART, mmap=False).values
+        try:
+            record = division.RECORD(**unflatten(values, division.RECORD))
+            records.check(record, stage, sizes)
+        except (TypeError, ValueError) as error:
+            reason = f"this is not what a part learns: {error}"
+            raise ArchiveError(place, reason) from error
+        yield record
+
+
 def _read(parts: Iterable[str | Path]) -> tuple[Path, Found]:
     """Return the folder of the plan and its parts, each of which must be there once."""
     found: Found = {}
     folders = set()
     for place in map(Path, parts):
-        facts, values, folder = read_part(place)
-        part = Part.of(facts)
-        found[part.number] = part, values, place
+        part, folder = read_part(place)
+        found[part.number] = part, place
         folders.add(folder.resolve())
     if len(folders) != 1:
         raise ValueError(f"parts must be of one plan. Got {len(folders)}.")
@@ -84,13 +93,14 @@ def _read(parts: Iterable[str | Path]) -> tuple[Path, Found]:
             )
         check_versions(part.versions)
         if found[part.number][0] != part:
-            place = found[part.number][2]
+            place = found[part.number][1]
             raise ArchiveError(place, f"part {part.number} is of another plan.")
     return folder, found
 
 
 def _together(learner: Any, found: Found) -> Any:
     """Return the forest of trees that were grown from different rows."""
-    in_order = (values for _, (_, values, _) in sorted(found.items()))
-    models = [fresh(learner).set_state(values) for values in in_order]
+    places = (place for _, (_, place) in sorted(found.items()))
+    read = (read_folder(place, PART, mmap=False).values for place in places)
+    models = (fresh(learner).set_state(values) for values in read)
     return reduce(lambda one, other: one.merged(other), models)

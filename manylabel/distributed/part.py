@@ -9,7 +9,13 @@ from typing import Any
 from manylabel import persistence
 from manylabel.base import set_jobs
 from manylabel.distributed import shards
-from manylabel.distributed.folders import PART, ROWS, read_folder, write_folder
+from manylabel.distributed.folders import (
+    PART,
+    ROWS,
+    read_facts,
+    read_folder,
+    write_folder,
+)
 from manylabel.distributed.once import read_once
 from manylabel.distributed.plan import (
     FILE,
@@ -68,7 +74,8 @@ def fit_part(
     plan = find_plan(folder / FILE, part.plan, part.number)
     place = folder / PARTS / f"{part.number:06}" if out is None else Path(out)
     with suppress(ArchiveError):  # not there, or damaged: it is learnt anew
-        if Part.of(read_part(place)[0]) == part:
+        read_folder(place, PART)
+        if read_part(place)[0] == part:
             return place
     facts = {**part._asdict(), "folder": os.path.relpath(folder, place)}
     if plan["rows"] == SHARDS:
@@ -81,11 +88,11 @@ def fit_part(
     return place
 
 
-def read_part(place: Path) -> tuple[dict[str, Any], dict[str, Any], Path]:
-    """Return the fields of a part, what it learnt, and the folder of its plan."""
-    facts, values, _ = read_folder(place, PART)
+def read_part(place: Path) -> tuple[Part, Path]:
+    """Return which part a folder is, and the folder of its plan."""
+    facts = dict(read_facts(place, PART))
     folder = place / facts.pop("folder")
-    return facts, values, Path(os.path.normpath(folder))
+    return Part.of(facts), Path(os.path.normpath(folder))
 
 
 @read_once(1)

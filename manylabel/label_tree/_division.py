@@ -1,6 +1,6 @@
 """Trees of labels whose classifiers are learnt apart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
@@ -83,7 +83,7 @@ class TreeDivision:
             parts += self._fit_nodes(stage, tree, range(*ends.tolist()))
         return Columns.joined(parts)
 
-    def join(self, found: Mapping[str, Sequence[Columns]]) -> None:
+    def join(self, found: Mapping[str, Iterable[Columns]]) -> None:
         """Put the classifiers into the trees, and end the fit."""
         trees = {stage: self._grown(Columns.joined(found[stage])) for stage in found}
         whole = trees.pop(WHOLE)

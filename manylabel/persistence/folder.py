@@ -155,9 +155,13 @@ def seal(path: str | Path) -> str:
 
     Raises ArchiveError where there is no model, as :func:`load` does.
     """
-    file = _model_folder(path) / MANIFEST
-    found: str = _parsed(file, _read_bytes(file))["sha256"]
+    found: str = read_manifest(_model_folder(path))["sha256"]
     return found
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return a folder's manifest, checked as far as it speaks of itself."""
+    return _parsed(folder / MANIFEST, _read_bytes(folder / MANIFEST))
 
 
 def _model_folder(path: str | Path) -> Path:

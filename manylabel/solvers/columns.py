@@ -1,12 +1,14 @@
 """Linear classifiers as columns, whoever learnt them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from manylabel._typing import Array, Bools, Floats, Ints, Singles
+from manylabel.growing import Growing
 from manylabel.persistence.records import Columns as In
 from manylabel.persistence.records import Field, Finite, Offsets
 from manylabel.solvers.lanes import LANES, Fitted
@@ -85,16 +87,16 @@ class Columns(NamedTuple):
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return the classifiers of several records, in order."""
-        parts = [cls.of([], np.empty(0, np.int32), 0), *parts]
-        ends = np.cumsum([0, *(part.starts[-1] for part in parts)])
-        starts = [p.starts[:-1] + end for p, end in zip(parts, ends, strict=False)]
-        rest = zip(*(part[1:] for part in parts), strict=True)
-        return cls(
-            np.concatenate([*starts, ends[-1:]]),
-            *(np.concatenate(each) for each in rest),
-        )
+    def joined(cls, parts: Iterable[Self]) -> Self:
+        """Return the classifiers of several records, in order, each asked for once."""
+        none, end = cls.of([], np.empty(0, np.int32), 0), 0
+        grown = [Growing(array.dtype) for array in none]
+        for part in chain([none], parts):
+            starts = part.starts[part is not none :] + end
+            for each, array in zip(grown, part._replace(starts=starts), strict=True):
+                each.extend(array)
+            end += int(part.starts[-1])
+        return cls(*(each.array() for each in grown))
 
     def fitted(self, n_features: int) -> Fitted:
         """Return them as they were fitted."""

@@ -1,6 +1,6 @@
 """Forests whose trees are grown apart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -42,10 +42,11 @@ class ForestDivision:
         seeds = self.seeds[units.start : units.stop]
         return Forest.joined([grow_tree(plan, seed) for seed in seeds])
 
-    def join(self, found: Mapping[str, Sequence[Forest]]) -> None:
+    def join(self, found: Mapping[str, Iterable[Forest]]) -> None:
         """Put the trees together, and end the fit."""
         self.learner.forest_ = Forest.joined(found[TREES])
-        self.learner._finish(self.plan, self.seeds, found.get(VALIDATION, ()))
+        pilots = list(found.get(VALIDATION, ()))
+        self.learner._finish(self.plan, self.seeds, pilots)
 
     @cached_property
     def _pilot_plan(self) -> Plan:

@@ -1,6 +1,6 @@
 """The nodes of a forest as flat arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from manylabel._kernels.forest.quantization import STEPS
 from manylabel._typing import CSR, Array, Singles
+from manylabel.growing import Growing
 from manylabel.persistence.records import (
     Ascending,
     Children,
@@ -25,6 +26,7 @@ LISTS = {
     "weight_starts": ("weight_features", "weight_bits"),
     "leaf_starts": ("leaf_labels", "leaf_steps"),
 }
+STARTS = ("roots", *LISTS)
 
 
 class Forest(NamedTuple):
@@ -79,24 +81,33 @@ class Forest(NamedTuple):
         return len(self.roots) - 1
 
     @classmethod
-    def joined(cls, forests: Sequence[Self]) -> Self:
-        """Return the trees of several forests, in order."""
-        joined = {
-            name: np.concatenate([getattr(forest, name) for forest in forests])
-            for name in ("intercept", "node_rows", *sum(LISTS.values(), ()))
-        }
+    def joined(cls, forests: Iterable[Self]) -> Self:
+        """Return the trees of several forests, in order, each asked for once."""
+        grown: dict[str, Growing] = {}
+        ends = dict.fromkeys(STARTS, 0)
+        for forest in forests:
+            for name, array in forest._moved(ends).items():
+                if name not in grown:
+                    kind = np.int64 if name in STARTS else array.dtype
+                    grown[name] = Growing(kind)
+                    array = getattr(forest, name)  # starts with their 0
+                grown[name].extend(array)
+            for name in STARTS:
+                ends[name] += int(getattr(forest, name)[-1])
+        joined = {name: each.array() for name, each in grown.items()}
         for name in LISTS:
-            joined[name] = _end_to_end([getattr(forest, name) for forest in forests])
-        first = np.cumsum([0, *(len(forest.children) for forest in forests)])
-        children = [
-            np.where(forest.children > 0, forest.children + start, 0)
-            for forest, start in zip(forests, first, strict=False)
-        ]
-        return cls(
-            roots=_end_to_end([forest.roots for forest in forests]).astype(np.int64),
-            children=np.concatenate(children).astype(np.int32),
-            **joined,
-        )
+            small = ends[name] <= np.iinfo(np.int32).max
+            joined[name] = joined[name].astype(np.int32 if small else np.int64)
+        return cls(**joined)
+
+    def _moved(self, ends: Mapping[str, int]) -> dict[str, Array]:
+        """Return the arrays as they are behind others, where these end."""
+        moved = self._asdict()
+        for name in STARTS:
+            moved[name] = moved[name][1:].astype(np.int64) + ends[name]
+        start = np.int32(ends["roots"])
+        moved["children"] = self.children + start * (self.children > 0)
+        return moved
 
     def head(self, n_estimators: int) -> Self:
         """Return the first trees."""
@@ -151,13 +162,3 @@ def _picked(starts: Array, order: Array) -> tuple[Array, Array]:
     shift = np.repeat(starts[order] - (ends - sizes), sizes)
     picked = np.concatenate([[0], ends]).astype(starts.dtype)
     return picked, np.arange(len(shift)) + shift
-
-
-def _end_to_end(starts: Sequence[Array]) -> Array:
-    """Return where the parts of several lists start when those stand end to end."""
-    offsets = np.cumsum([0, *(part[-1] for part in starts)])
-    shifted = [part[:-1] + n for part, n in zip(starts, offsets, strict=False)]
-    small = offsets[-1] <= np.iinfo(np.int32).max
-    return np.concatenate([*shifted, offsets[-1:]]).astype(
-        np.int32 if small else np.int64
-    )

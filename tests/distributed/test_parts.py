@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -225,6 +227,32 @@ def test_what_replaced_a_part_of_the_plan_is_told(name, texts, tmp_path):
     (tmp_path / "b" / name).rename(tmp_path / "a" / name)
     with pytest.raises(ArchiveError, match=f"{name}: this is not what the plan"):
         merge(places)
+
+
+MANY = """
+import os, resource, sys
+from pathlib import Path
+from manylabel.distributed import merge
+places = sorted(Path(sys.argv[1], "parts").iterdir())
+most = len(os.listdir("/proc/self/fd")) + len(places) // 2
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+print(merge(places).forest_.n_trees)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", ["all", "shards"])
+def test_more_parts_are_merged_than_files_can_be_open(data, tmp_path, rows):
+    pytest.importorskip("resource")
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("who has how many files open is told by Linux alone")
+    write_shards([data[:100], data[100:]], tmp_path / "rows")
+    forest = ml.FastXML(n_estimators=16)
+    for part in plan(forest, tmp_path / "rows", 16, tmp_path / "out", rows=rows):
+        fit_part(tmp_path / "out", part)
+    command = [sys.executable, "-c", MANY, str(tmp_path / "out")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (ended.stdout, ended.returncode) == ("16\n", 0), ended.stderr
 
 
 def test_a_damaged_part_is_learnt_again(data, tmp_path):

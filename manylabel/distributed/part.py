@@ -111,18 +111,23 @@ def begin_division(folder: Path) -> Division:
     plan = read_plan(folder)
     learner = persistence.load(place_of(folder, plan, LEARNER))
     found = read_folder(place_of(folder, plan, ROWS), ROWS)
-    data, prepared = unflatten(found.values), None
-    if PREPARED in plan["folders"]:
-        found = read_folder(place_of(folder, plan, PREPARED), ROWS)
-        prepared = unflatten(found.values)
+    data, prepared = unflatten(found.values), _read_prepared(folder, plan)
     division: Division = learner._divide(data["X"], data["Y"], prepared)
     return division
+
+
+def _read_prepared(folder: Path, plan: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what the driver found for all parts, if there is such."""
+    if PREPARED not in plan["folders"]:
+        return None
+    return unflatten(read_folder(place_of(folder, plan, PREPARED), ROWS).values)
 
 
 def _grow_apart(folder: Path, plan: dict[str, Any], part: Part) -> dict[str, Any]:
     """Return what a forest learns from some shards: a whole model of some trees."""
     data = shards.read_shards(plan["source"], part.shards)
     learner = persistence.load(place_of(folder, plan, LEARNER))
+    learner.set_params(**_read_prepared(folder, plan) or {})
     division = learner._divide(data.X, data.Y)
     learnt = division.fit(part.stage, range(part.start, part.stop))
     division.join({part.stage: [learnt]})

@@ -22,6 +22,7 @@ from manylabel.distributed.sealed import read_sealed, write_sealed
 from manylabel.distributed.versions import versions
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence.state import describe
+from manylabel.propensity import Propensity, recorded_law
 from manylabel.text import Tagger
 from manylabel.trees import FastXML, PfastreXML, PfastXML
 
@@ -87,7 +88,8 @@ def plan(
     rows : {"all", "shards"}, default="all"
         Which rows a part reads. "shards" is for rows that no machine can hold: each
         tree of a FastXML or PfastXML is grown from some shards of a sharded folder, in
-        turn. That is an approximation.
+        turn, and labels are counted in all of them first where propensities are to be
+        fitted. That is an approximation.
 
     Returns
     -------
@@ -127,10 +129,8 @@ def make_plan(
     if (folder / FILE).exists():
         return _standing(folder, key.hexdigest(), n_parts)
     if rows == SHARDS:
-        numbers = [n for n, s in enumerate(shards.read_manifest(data).shards) if s.rows]
-        persistence.save(fresh(estimator), folder / LEARNER)
-        ranges = _shard_ranges(estimator.n_estimators, n_parts or 1, numbers)
-        source, names = str(Path(data).resolve()), [LEARNER]
+        ranges, names = _divided_apart(estimator, Path(data), n_parts or 1, folder)
+        source = str(Path(data).resolve())
     else:
         ranges, names = _divided(estimator, data, n_parts or 1, folder)
         source = None
@@ -197,6 +197,27 @@ def _divided(
         )
     ]
     return ranges, names
+
+
+def _divided_apart(
+    estimator: Any, data: Path, n_parts: int, folder: Path
+) -> tuple[list[Range], list[str]]:
+    """Return the ranges of trees that are grown from some shards each, and names.
+
+    All parts weigh labels the same: by how frequent they are in all shards.
+    """
+    numbers = [n for n, s in enumerate(shards.read_manifest(data).shards) if s.rows]
+    learner, names = fresh(estimator), [LEARNER]
+    persistence.save(learner, folder / LEARNER)
+    if isinstance(learner, PfastXML) and learner.propensity is None:
+        law, (counts, n_rows) = Propensity(), shards.count_labels(data)
+        learner.propensity = recorded_law(counts, n_rows, law.a, law.b)
+        values = {"propensity": learner.propensity}
+        write_folder(folder / PREPARED, ROWS, {}, values)
+        names.append(PREPARED)
+    first = next(shards.iter_shards(data, numbers[:1], n_rows=1))
+    learner._divide(first.X, first.Y)  # what is wrong with it is told here
+    return _shard_ranges(learner.n_estimators, n_parts, numbers), names
 
 
 def _begin(estimator: Any, data: Any, folder: Path) -> tuple[Any, CSR, CSR]:

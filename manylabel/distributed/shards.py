@@ -9,9 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import scipy.sparse as sp
 
 from manylabel import _validation
+from manylabel._typing import Ints
 from manylabel._version import __version__
 from manylabel.data import Dataset, ReadOptions, iter_chunks, write
 from manylabel.data.arrow import files_of
@@ -158,6 +160,18 @@ def iter_shards(
         file = manifest.folder / os.path.basename(shard.name)
         verify(file, shard.sha256)
         yield from _chunks(manifest, file, n_rows, names)
+
+
+def count_labels(path: str | Path) -> tuple[Ints, int]:
+    """Return how many rows of all shards have each label, and how many rows there are.
+
+    A chunk is in memory at a time.
+    """
+    manifest = read_manifest(path)
+    counts = np.zeros(manifest.n_labels, np.int64)
+    for chunk in iter_shards(path):
+        counts += np.bincount(chunk.Y.indices, minlength=len(counts))
+    return counts, sum(shard.rows for shard in manifest.shards)
 
 
 def files_with_checksums(path: str | Path) -> list[tuple[Path, str | None]]:

@@ -106,6 +106,36 @@ def test_the_first_trees_are_those_of_the_first_rows(folder, data, tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("propensity", [None, 0.7])
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_propensities_are_those_of_all_shards(
+    folder, data, tmp_path, propensity, n_parts
+):
+    learner = ml.PfastXML(n_estimators=6, propensity=propensity)
+    asked = {"out": tmp_path / "out", "n_parts": n_parts, "rows": "shards"}
+    model = fit(learner, folder, **asked)
+    assert (model.forest_.n_trees, model.propensity) == (6, propensity)
+    whole = ml.PfastXML(n_estimators=1, propensity=propensity).fit(data.X, data.Y)
+    np.testing.assert_array_equal(model.inverse_propensity_, whole.inverse_propensity_)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n_estimators": 0}, "n_estimators == 0, must be >= 1"),
+        ({"leaf_size": 0}, "leaf_size == 0, must be >= 1"),
+        ({"calibrate": "auto"}, "calibrate must be None"),
+        ({"propensity": [0.5]}, "propensity must have 150 values"),
+    ],
+)
+def test_wrong_parameters_are_refused_before_a_plan_is_written(
+    folder, tmp_path, wrong, message
+):
+    with pytest.raises(ValueError, match=message):
+        plan(ml.PfastXML(**wrong), folder, 3, tmp_path / "out", rows="shards")
+    assert not (tmp_path / "out/plan.json").exists()
+
+
 @pytest.mark.parametrize("n_shards", [1, 2, 7])
 @pytest.mark.parametrize("n_parts", [1, 3, 5, 40])
 def test_every_shard_is_read_by_a_part(data, n_shards, n_parts, tmp_path):

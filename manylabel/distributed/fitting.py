@@ -7,7 +7,7 @@ from manylabel import parallel
 from manylabel.distributed import engines
 from manylabel.distributed.lock import locked
 from manylabel.distributed.merging import merge
-from manylabel.distributed.part import fit_part
+from manylabel.distributed.part import fit_part, remove_drafts
 from manylabel.distributed.plan import ALL, FILE, make_plan
 
 PER_SLOT = 8  # parts: so that all workers end at about the same time
@@ -72,7 +72,9 @@ def fit(
         with parallel.stage("parts", 1 - PLANNING - MERGING):
             places = parallel.follow(engine.run(fit_part, tasks), len(tasks))
         with parallel.stage("merging", MERGING):
-            return merge(places)
+            merged = merge(places)
+        remove_drafts(folder)
+        return merged
 
 
 def _n_jobs(estimator: Any) -> int | None:

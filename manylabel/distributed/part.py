@@ -1,6 +1,8 @@
 """A part of a fit, on whichever machine."""
 
 import os
+import secrets
+import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +33,7 @@ from manylabel.distributed.versions import check_versions
 from manylabel.division import Division
 from manylabel.exceptions import ArchiveError
 from manylabel.persistence import unflatten
+from manylabel.persistence.folder import refuse_foreign
 
 PARTS = "parts"
 
@@ -73,10 +76,8 @@ def fit_part(
     check_versions(part.versions)
     plan = find_plan(folder / FILE, part.plan, part.number)
     place = folder / PARTS / f"{part.number:06}" if out is None else Path(out)
-    with suppress(ArchiveError):  # not there, or damaged: it is learnt anew
-        read_folder(place, PART)
-        if read_part(place)[0] == part:
-            return place
+    if _is_learnt(place, part):
+        return place
     facts = {**part._asdict(), "folder": os.path.relpath(folder, place)}
     if plan["rows"] == SHARDS:
         values = _grow_apart(folder, plan, part)
@@ -84,8 +85,44 @@ def fit_part(
         division = read_division(folder, part.plan)
         learnt = division.fit(part.stage, range(part.start, part.stop))
         values = learnt._asdict()
-    write_folder(place, PART, facts, values)
+    _write(place, part, facts, values)
     return place
+
+
+def _is_learnt(place: Path, part: Part) -> bool:
+    """Tell whether a part is there, whole."""
+    with suppress(ArchiveError):  # not there, or damaged: it is learnt anew
+        read_folder(place, PART)
+        return read_part(place)[0] == part
+    return False
+
+
+def _write(
+    place: Path, part: Part, facts: Mapping[str, Any], values: Mapping[str, Any]
+) -> None:
+    """Write a part, unless another worker that has it too is first.
+
+    Each writes to a folder of its own: no lock need reach from one machine to another.
+    """
+    target = Path(os.path.realpath(place))
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        write_folder(draft, PART, facts, values)
+        if os.path.lexists(target) and not _is_learnt(place, part):
+            refuse_foreign(target)
+            shutil.rmtree(target)  # damaged, or half a part
+        os.rename(draft, target)
+    except OSError:
+        if not _is_learnt(place, part):
+            raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def remove_drafts(folder: Path) -> None:
+    """Remove what killed workers have left half written of the parts of a plan."""
+    for draft in (folder / PARTS).glob(".*"):
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def read_part(place: Path) -> tuple[Part, Path]:

@@ -4,7 +4,9 @@ import json
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -263,6 +265,41 @@ def test_a_damaged_part_is_learnt_again(data, tmp_path):
     with pytest.raises(ArchiveError, match="the checksum is wrong"):
         merge([place])
     merge([fit_part(tmp_path, part)])
+
+
+def test_two_workers_with_one_part_need_no_lock(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("manylabel.persistence.folder.fcntl", None)
+    (part,) = plan(ml.OneVsRest(), data, 1, tmp_path / "out")
+    for trial in range(10):
+        place, both = tmp_path / f"part {trial}", Barrier(2)
+
+        def learn(_, place=place, both=both):
+            both.wait()
+            return fit_part(tmp_path / "out", part, place)
+
+        with ThreadPoolExecutor(2) as pool:
+            assert list(pool.map(learn, range(2))) == [place, place]
+        merge([place])
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"out", *(f"part {trial}" for trial in range(10))}
+
+
+def test_what_killed_workers_left_is_removed(data, tmp_path):
+    plan(ml.OneVsRest(), data, 1, tmp_path)
+    for name in ("000000", ".000000.dead"):
+        (tmp_path / "parts" / name).mkdir(parents=True)
+        (tmp_path / "parts" / name / ".draft-arrays").write_bytes(b"half")
+    fit(ml.OneVsRest(), data, out=tmp_path)
+    assert [path.name for path in (tmp_path / "parts").iterdir()] == ["000000"]
+
+
+def test_a_folder_of_other_files_is_no_place_for_a_part(data, tmp_path):
+    (part,) = plan(ml.OneVsRest(), data, 1, tmp_path / "out")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/a.txt").write_text("a")
+    with pytest.raises(ArchiveError, match="this folder holds other files"):
+        fit_part(tmp_path / "out", part, tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["a.txt"]
 
 
 def test_a_missing_part_is_told(data, tmp_path):

@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -44,6 +45,7 @@ class Manifest(NamedTuple):
     n_features: int | None  # None for texts
     label_names: list[str] | None
     shards: list[Shard]
+    feature_names: list[str] | None = None  # of older folders, too
 
 
 def write_shards(
@@ -54,7 +56,8 @@ def write_shards(
     Parameters
     ----------
     chunks : iterable of Dataset
-        All of the same columns, as :func:`manylabel.iter_chunks` yields them.
+        All of the same columns, as :func:`manylabel.iter_chunks` yields them. The
+        manifest keeps their names.
     out : str or path-like
         The folder, which must not hold shards already.
     format : {"xc", "jsonl", "parquet"}, default="xc"
@@ -87,6 +90,7 @@ def write_shards(
     found, first = [], None
     for number, chunk in enumerate(chunks):
         first = chunk if first is None else first
+        _check_columns(first, chunk, number)
         path = folder / f"{number:05}{SUFFIXES[format]}"
         if format == "parquet":
             write_table(chunk, path)
@@ -95,14 +99,33 @@ def write_shards(
         found.append(Shard(path.name, len(chunk), _checksum(path)))
     if first is None:
         raise ValueError("chunks must be at least one. Got none.")
-    names = None if first.label_names is None else list(first.label_names)
     n_features = None if format != "xc" and first.texts else first.n_features
-    manifest = Manifest(folder, format, first.n_labels, n_features, names, found)
+    manifest = Manifest(
+        folder,
+        format,
+        first.n_labels,
+        n_features,
+        None if first.label_names is None else list(first.label_names),
+        found,
+        None if first.feature_names is None else list(first.feature_names),
+    )
     facts = {"manylabel": __version__, **manifest._asdict()}
     facts |= {"folder": None, "shards": [shard._asdict() for shard in found]}
     with replacing(folder / FILE) as file:
         file.write(json.dumps(facts, indent=1).encode())
     return manifest
+
+
+def _check_columns(first: Dataset, chunk: Dataset, number: int) -> None:
+    """Refuse a chunk whose columns are not those of the first."""
+    for name in ("n_labels", "n_features", "label_names", "feature_names"):
+        one, other = getattr(first, name), getattr(chunk, name)
+        if one != other:
+            found = "others" if name.endswith("names") else f"{one} and {other}"
+            raise ValueError(
+                f"chunks must have the same {name}. Got {found} in chunks 0 and "
+                f"{number}."
+            )
 
 
 def read_manifest(path: str | Path) -> Manifest:
@@ -111,12 +134,13 @@ def read_manifest(path: str | Path) -> Manifest:
     try:
         facts = json.loads(file.read_bytes())
         listed = [Shard(**shard) for shard in facts["shards"]]
-        given = {name: facts[name] for name in Manifest._fields}
+        given = {name: facts[name] for name in Manifest._fields if name in facts}
+        found = Manifest(**given | {"folder": Path(path), "shards": listed})
     except FileNotFoundError:
         raise DataError(path, f"expected a sharded folder, found no {FILE}.") from None
     except (ValueError, KeyError, TypeError):
         raise DataError(file, "this is not the manifest of shards.") from None
-    return Manifest(**given | {"folder": Path(path), "shards": listed})
+    return found
 
 
 def read_shards(path: str | Path, numbers: Sequence[int] | None = None) -> Dataset:
@@ -225,13 +249,41 @@ def _chunks(
     format, n_features = manifest.format, manifest.n_features
     if format == "parquet" and n_features is not None:
         names = None if manifest.label_names is None else names
-        return read_tables(file, n_rows, n_features, manifest.n_labels, names)
+        sizes = (n_features, manifest.n_labels)
+        for chunk in read_tables(file, n_rows, *sizes, names):
+            yield replace(chunk, feature_names=_fixed(manifest.feature_names))
+        return
+    if format == "xc":
+        for chunk in iter_chunks(file, n_rows=n_rows, format=format):
+            yield _named(chunk, manifest, names)
+        return
     options: ReadOptions = {"format": format}
-    if format != "xc" and names is None:
+    if names is None:
         options["n_labels"] = manifest.n_labels
-    elif format != "xc":
+    else:
         options["label_names"] = names
-    return iter_chunks(file, n_rows=n_rows, **options)
+    yield from iter_chunks(file, n_rows=n_rows, **options)
+
+
+def _named(chunk: Dataset, manifest: Manifest, names: Sequence[str] | None) -> Dataset:
+    """Return rows of repository text, which has no names, with those of a manifest.
+
+    Columns of labels go where ``names`` has them.
+    """
+    Y, known = chunk.Y, manifest.label_names
+    if known is None:
+        names = None
+    elif names is not None and list(names) != known:
+        places = {name: column for column, name in enumerate(names)}
+        moved = np.array([places[name] for name in known], np.int32)[Y.indices]
+        Y = sp.csr_array((Y.data, moved, Y.indptr), (len(chunk), len(names)))
+        Y.sort_indices()
+    features = _fixed(manifest.feature_names)
+    return replace(chunk, Y=Y, label_names=_fixed(names), feature_names=features)
+
+
+def _fixed(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
 
 
 def _checksum(path: Path) -> str:

@@ -15,6 +15,7 @@ from manylabel.distributed import (
     read_shards,
     write_shards,
 )
+from manylabel.distributed.shards import iter_shards
 from manylabel.exceptions import DataError
 
 
@@ -49,6 +50,61 @@ def test_shards_of_features_may_be_parquet(data, folder, tmp_path):
         )
         assert (part.X != data.X[100:200]).nnz == 0
         assert (part.Y != data.Y[100:200]).nnz == 0
+
+
+@pytest.mark.parametrize("format", ["xc", "parquet"])
+def test_names_of_columns_are_kept(data, format, tmp_path):
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    labels = [f"label {n}" for n in range(data.n_labels)]
+    features = [f"feature {n}" for n in range(data.n_features)]
+    named = ml.Dataset(data.X, data.Y, features, labels)
+    write_shards([named[:200], named[200:]], tmp_path / "rows", format=format)
+    found = read_shards(tmp_path / "rows")
+    assert (found.label_names, found.feature_names) == (tuple(labels), tuple(features))
+    model = fit(ml.Tagger(ml.OneVsRest()), tmp_path / "rows", out=tmp_path / "out")
+    assert model.label_names_.tolist() == labels
+    assert list(model.feature_names_) == features
+    for names in (labels[::-1], [*labels, "new"]):
+        moved = next(iter_shards(tmp_path / "rows", label_names=names))
+        assert moved.label_names == tuple(names)
+        assert moved[:20].labels.decode(moved[:20].Y) == [
+            sorted(row, key=names.index) for row in named.labels.decode(named.Y[:20])
+        ]
+
+
+@pytest.mark.parametrize("format", ["xc", "parquet"])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": np.eye(3, 9)}, "the same n_features. Got 8 and 9 in chunks 0 and 1"),
+        ({"Y": np.eye(3, 5)}, "the same n_labels. Got 4 and 5 in chunks 0 and 1"),
+        ({"label_names": "dcba"}, "the same label_names. Got others in chunks 0 and 1"),
+        ({"feature_names": "stuvwxyz"}, "the same feature_names. Got others in"),
+    ],
+)
+def test_chunks_of_other_columns_are_refused(change, message, format, tmp_path):
+    given = {"X": np.eye(3, 8), "Y": np.eye(3, 4), "label_names": "abcd"}
+    if "Y" in change:
+        given.pop("label_names")
+    chunks = [
+        ml.Dataset(**{k: list(v) if isinstance(v, str) else v for k, v in each.items()})
+        for each in (given, given | change)
+    ]
+    with pytest.raises(ValueError, match=message):
+        write_shards(chunks, tmp_path / "rows", format=format)
+    assert not (tmp_path / "rows/shards.json").exists()
+
+
+def test_manifests_of_before_have_no_names_of_features(folder, data):
+    facts = json.loads((folder / "shards.json").read_text())
+    facts.pop("feature_names")
+    (folder / "shards.json").write_text(json.dumps(facts))
+    assert read_shards(folder).feature_names is None
+    facts.pop("n_labels")
+    (folder / "shards.json").write_text(json.dumps(facts))
+    with pytest.raises(DataError, match="this is not the manifest of shards"):
+        read_manifest(folder)
 
 
 def test_trees_of_parquet_shards_are_those_of_text(data, folder, tmp_path):

@@ -86,7 +86,7 @@ class OtherVersions(ManylabelError, RuntimeError):
 
 
 class WorkersLost(ManylabelError, RuntimeError):
-    """A cluster gave a task to several workers, each of which ended with it."""
+    """Several workers of a cluster ended with the same task, or all were lost."""
 
 
 class SkippedLines(UserWarning):

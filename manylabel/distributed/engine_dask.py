@@ -1,11 +1,22 @@
 """Parts on a dask cluster."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+from manylabel._warning import warn
 from manylabel.distributed.engines import lost, unknown
-from manylabel.exceptions import MissingExtra
+from manylabel.exceptions import MissingExtra, WorkersLost
+
+PATIENCE = 5.0  # seconds until it is told that no worker is there
+NO_WORKERS = (
+    "The dask scheduler has no workers yet: work begins when one joins it, "
+    "as 'dask worker' with its address does."
+)
+CUT_OFF = (
+    "The dask scheduler was lost: run it again to go on when there is one; parts and "
+    "answers that were written stay."
+)
 
 
 @contextmanager
@@ -26,7 +37,11 @@ def connect(client: Any) -> Iterator[Any]:
 
 
 def count_slots(client: Any) -> int:
-    """Return how many tasks run at once."""
+    """Return how many tasks run at once; tell who waits that there is no worker."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        warn(NO_WORKERS)
     return max(1, int(sum(client.nthreads().values())))
 
 
@@ -35,12 +50,19 @@ def run(
 ) -> Iterator[Any]:
     """Yield what tasks return as they end; dask gives those of a lost worker away."""
     from distributed import KilledWorker, as_completed
+    from distributed.client import CancelledError
 
-    futures = [client.submit(function, *task, pure=False) for task in tasks]
+    futures = []
     try:
+        futures = [client.submit(function, *task, pure=False) for task in tasks]
         for future in as_completed(futures, loop=client.loop):
             yield future.result()
     except KilledWorker as error:
         raise lost() from error
+    except Exception as error:
+        if client.status == "running" and not isinstance(error, CancelledError):
+            raise
+        raise WorkersLost(CUT_OFF) from error
     finally:
-        client.cancel(futures)
+        with suppress(Exception):  # there may be nobody to tell
+            client.cancel(futures)

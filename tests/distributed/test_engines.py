@@ -6,7 +6,9 @@ import pickle
 import signal
 import subprocess
 import sys
+import time
 from contextlib import nullcontext
+from threading import Timer
 from types import SimpleNamespace
 
 import cloudpickle
@@ -14,7 +16,7 @@ import numpy as np
 import pytest
 
 import manylabel as ml
-from manylabel.distributed import engines, fit, fit_part, merge, plan
+from manylabel.distributed import engine_dask, engines, fit, fit_part, merge, plan
 from manylabel.distributed.lock import locked
 from manylabel.exceptions import ArchiveError, MissingExtra, WorkersLost
 
@@ -86,6 +88,39 @@ def test_a_task_that_ends_each_worker_ends_in_one_sentence(client):
         ):
             list(engine.run(die, [(signal.SIGKILL,)]))
         assert list(engine.run(abs, [(-1,)])) == [1]
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_lost_ends_in_one_sentence():
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    cluster = distributed.LocalCluster(**options)
+    with distributed.Client(cluster) as client, engines.connect(client) as engine:
+        outcomes = engine.run(time.sleep, [(0,), (600,)])
+        next(outcomes)
+        ending = Timer(0.5, cluster.close)
+        ending.start()
+        with pytest.raises(
+            WorkersLost, match=r"^The dask scheduler was lost: .* again"
+        ):
+            next(outcomes)
+        ending.join()
+        with pytest.raises(WorkersLost, match=r"^The dask scheduler was lost: "):
+            next(engine.run(abs, [(-1,)]))
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_workers_is_told(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(engine_dask, "PATIENCE", 0.5)
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+        with cluster.get_client() as client:
+            with pytest.warns(UserWarning, match="scheduler has no workers yet: "):
+                engine_dask.count_slots(client)
+            cluster.scale(1)
+            client.wait_for_workers(1)
+            with engines.connect(client) as engine:
+                assert list(engine.run(abs, [(-1,)])) == [1]
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The engines that run parts: one small module each, over the same plan."""
 
 import re
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -13,10 +14,10 @@ from manylabel.exceptions import MissingExtra, WorkersLost
 ENGINES = ("dask", "ray", "spark")
 ADDRESS = re.compile(r"(dask|ray|spark)://[^/\s]+:\d+|ray|spark-local")
 # What would be the same again, and what may pass: a fault of a network disk, or a full
-# disk of one machine of many.
+# disk or memory of one machine of many.
 LASTING = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
 FAULTS = (ValueError, TypeError, RuntimeError, MissingExtra, *LASTING)
-PASSING = OSError
+PASSING = (OSError, MemoryError)
 WAITS = (1.0, 10.0)  # seconds, before what may pass is tried again
 
 
@@ -132,5 +133,9 @@ def attempt(function: Callable[..., Any], *task: Any) -> Any:
     """Return what a task returns, or why it fails."""
     try:
         return function(*task)
-    except (*FAULTS, PASSING) as error:
+    except MemoryError as error:
+        reason = f"A task needs more memory than {socket.gethostname()} has left"
+        told = f"{reason}: {error}" if str(error) else f"{reason}."
+        return Failure(MemoryError(told), (function, *task))
+    except (*FAULTS, *PASSING) as error:
         return Failure(error, (function, *task))

@@ -141,6 +141,8 @@ def fail(marker, number, n_times, kind):
     if number % 2 and n_calls <= n_times:
         if kind is MissingExtra:
             raise MissingExtra("Prediction of batches", "pyarrow", "parquet", "its-own")
+        if kind is MemoryError:
+            raise MemoryError("Unable to allocate 3. TiB")
         raise kind(errno.ENOSPC, "No space left on device")
     return number
 
@@ -155,6 +157,10 @@ def test_faults_of_a_worker_pass_or_come_back_as_one_sentence(
         assert sorted(engine.run(fail, tasks)) == [0, 1, 2, 3]
         tasks = [(str(tmp_path / "extra"), 1, 1, MissingExtra)]
         with pytest.raises(MissingExtra, match=r"^Prediction of .*: its-own -m pip in"):
+            list(engine.run(fail, tasks))
+        tasks = [(str(tmp_path / "memory"), 1, 9, MemoryError)]
+        message = r"^A task needs more memory than \S+ has left: Unable to .*3\. TiB$"
+        with pytest.raises(MemoryError, match=message):
             list(engine.run(fail, tasks))
 
 
@@ -175,6 +181,8 @@ class LoneEngine:
         (OSError, 0, [1, 1, 1]),
         (OSError, 2, [1, 3, 1]),
         (OSError, 9, None),
+        (MemoryError, 2, [1, 3, 1]),
+        (MemoryError, 9, None),
         (ConnectionResetError, 1, [1, 2, 1]),
         (FileNotFoundError, 1, None),
         (MissingExtra, 1, None),
@@ -188,7 +196,7 @@ def test_what_may_pass_is_tried_again(kind, n_times, sizes, tmp_path, monkeypatc
         if sizes is None:
             with pytest.raises(kind):
                 list(engine.run(fail, tasks))
-            n_calls = 3 if kind is OSError else 1
+            n_calls = 3 if kind in (OSError, MemoryError) else 1
             assert (tmp_path / "n-1").stat().st_size == n_calls
         else:
             assert sorted(engine.run(fail, tasks)) == [0, 1, 2]

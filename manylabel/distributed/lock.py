@@ -6,11 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from manylabel.exceptions import ArchiveError
-
-try:
-    import fcntl
-except ImportError:  # Windows: there, one driver at a time is up to the user
-    fcntl = None  # type: ignore[assignment]
+from manylabel.persistence.folder import flock
 
 FILE = "_driver.lock"  # readers of folders of Parquet files pass over it
 
@@ -19,17 +15,17 @@ FILE = "_driver.lock"  # readers of folders of Parquet files pass over it
 def locked(folder: Path) -> Iterator[None]:
     """Make a folder if it is missing, and keep other drivers out of it.
 
-    The lock goes when the process does, however that ends.
+    The lock goes when the process does, however that ends. Where there are none, as on
+    Windows and some mounts, one driver at a time is up to the user.
     """
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder / FILE, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        if fcntl is not None:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                reason = "another process is writing to this folder: wait for it."
-                raise ArchiveError(folder, reason) from None
+        try:
+            flock(handle, wait=False)
+        except BlockingIOError:
+            reason = "another process is writing to this folder: wait for it."
+            raise ArchiveError(folder, reason) from None
         yield
     finally:
         os.close(handle)

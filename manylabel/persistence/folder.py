@@ -6,6 +6,7 @@ the old one is the instant at which the new model replaces the old; only then is
 arrays file removed. So a reader finds one or the other, whenever it looks.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -30,6 +31,9 @@ except ImportError:  # Windows: there, one writer at a time is up to the user
     fcntl = None  # type: ignore[assignment]
 
 T = TypeVar("T")
+# What file systems say that have no locks, as some NFS and FUSE mounts: there, too, one
+# writer at a time is up to the user.
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP)
 FORMAT = 1
 MANIFEST = "manifest.json"
 ARRAYS = re.compile(r"arrays-[0-9a-f]{16}\.safetensors")
@@ -273,13 +277,27 @@ def _locked(place: str) -> int:
     """Wait for the lock of a folder that may meanwhile be removed or made anew."""
     handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        flock(handle)
         if not os.path.samestat(os.fstat(handle), os.stat(place)):
             raise FileNotFoundError(place)
         return handle
     except BaseException:
         os.close(handle)
         raise
+
+
+def flock(handle: int, *, wait: bool = True) -> None:
+    """Lock an open file, if its file system has locks.
+
+    Raises BlockingIOError if another process has it and there is no waiting.
+    """
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
 
 
 def refuse_foreign(folder: Path) -> None:

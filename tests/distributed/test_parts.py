@@ -1,5 +1,6 @@
 """Parts of a fit: merged, they are the whole, bit for bit."""
 
+import errno
 import json
 import shutil
 import subprocess
@@ -282,6 +283,22 @@ def test_two_workers_with_one_part_need_no_lock(data, tmp_path, monkeypatch):
         merge([place])
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"out", *(f"part {trial}" for trial in range(10))}
+
+
+@pytest.mark.parametrize("code", ["ENOLCK", "ENOSYS", "EOPNOTSUPP"])
+def test_a_file_system_may_have_no_locks(data, tmp_path, monkeypatch, code):
+    fcntl = pytest.importorskip("fcntl")
+
+    def refuse(*_):
+        raise OSError(getattr(errno, code), code)
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    model = fit(ml.OneVsRest(), data, out=tmp_path / "out")
+    model.save(tmp_path / "model")
+    assert_same_folders(model, ml.load(tmp_path / "model"), tmp_path)
+    code = "EIO"
+    with pytest.raises(ArchiveError, match="the model cannot be written"):
+        model.save(tmp_path / "model")
 
 
 def test_what_killed_workers_left_is_removed(data, tmp_path):

@@ -40,29 +40,36 @@ def predict(frame: Any, model: str | Path, **options: Any) -> Any:
     --------
     >>> predict([1, 2], "no-such-model")
     Traceback (most recent call last):
-    TypeError: frame must be of dask, ray or pyspark. Got a list.
+    TypeError: frame must be a DataFrame of dask or Spark or a ray.data.Dataset. Got ...
     """
     engine = type(frame).__module__.partition(".")[0]
-    if engine not in ENGINES:
-        known = "dask, ray or pyspark"
+    kinds = [kind.__name__ for kind in type(frame).__mro__]
+    if engine not in ENGINES or FRAMES[engine] not in kinds:
+        known = "a DataFrame of dask or Spark or a ray.data.Dataset"
         way = " Files go to predict_paths." * isinstance(frame, str | Path)
-        kind = type(frame).__name__
-        raise TypeError(f"frame must be of {known}. Got a {kind}.{way}")
+        raise TypeError(f"frame must be {known}. Got a {kinds[0]}.{way}")
     predictor = predict_batches(model, **options)
     predictor.check()
     return ENGINES[engine](frame, predictor)
 
 
+def _needed(predictor: BatchPredictor, names: Sequence[str]) -> list[str]:
+    """Return the columns to send to who predicts: no others are to cost or fail."""
+    columns = predictor.choose(names)
+    return list(dict.fromkeys([*columns.read, *columns.keep]))
+
+
 def _on_spark(frame: Any, predictor: BatchPredictor) -> Any:
     names = frame.columns
-    kept = predictor.choose(names).keep
+    kept, needed = predictor.choose(names).keep, _needed(predictor, names)
     kind = type(frame.schema)
     found = kind.fromDDL("{} array<string>, {} array<float>".format(*FOUND))
     answer = kind([*(frame.schema[name] for name in kept), *found])
     # Spark asks for columns by name, and takes one with a dot for a field of another.
     numbered = frame.toDF(*map(str, range(len(names))))
-    named = partial(predict_named, names=names, predictor=predictor)
-    return numbered.mapInArrow(named, answer)
+    chosen = numbered.select(*(str(names.index(name)) for name in needed))
+    named = partial(predict_named, names=needed, predictor=predictor)
+    return chosen.mapInArrow(named, answer)
 
 
 def predict_named(
@@ -75,6 +82,9 @@ def predict_named(
 def _on_ray(frame: Any, predictor: BatchPredictor) -> Any:
     # A task, not an actor: Ray makes one of reading, this and writing. A process that
     # runs several maps the model once all the same.
+    names = frame.columns(fetch_if_missing=False)
+    if names is not None:  # they are known without reading a row
+        frame = frame.select_columns(_needed(predictor, names))
     return frame.map_batches(
         predictor.predict, batch_format="pyarrow", zero_copy_batch=True
     )
@@ -86,7 +96,8 @@ def _on_dask(frame: Any, predictor: BatchPredictor) -> Any:
     kept = list(predictor.choose(list(frame.columns)).keep)
     kinds = {field.name: pd.ArrowDtype(field.type) for field in answer_fields()}
     found = {name: pd.Series([], dtype=kind) for name, kind in kinds.items()}
-    return frame.map_partitions(
+    needed = frame[_needed(predictor, list(frame.columns))]
+    return needed.map_partitions(
         predict_pandas, predictor, meta=frame._meta[kept].assign(**found)
     )
 
@@ -102,6 +113,7 @@ def predict_pandas(rows: Any, predictor: BatchPredictor) -> Any:
     return rows[list(kept)].assign(**{n: found[n].array for n in FOUND})
 
 
+FRAMES = {"dask": "DataFrame", "pyspark": "DataFrame", "ray": "Dataset"}
 ENGINES: Mapping[str, Callable[[Any, BatchPredictor], Any]] = {
     "dask": _on_dask,
     "pyspark": _on_spark,

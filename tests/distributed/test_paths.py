@@ -326,6 +326,23 @@ def test_what_cannot_be_predicted_is_refused(model, rows, out, tmp_path):
         predict(rows, model)
 
 
+@pytest.mark.parametrize("kind", ["delayed", "bag", "array", "series"])
+def test_other_things_of_dask_are_no_frames(model, kind):
+    pytest.importorskip("pandas")
+    dask = pytest.importorskip("dask")
+    frames = pytest.importorskip("dask.dataframe")
+    bags, arrays = pytest.importorskip("dask.bag"), pytest.importorskip("dask.array")
+    table = pa.table({"text": TEXTS}).to_pandas()
+    make = {
+        "delayed": lambda: dask.delayed(table),
+        "bag": lambda: bags.from_sequence(TEXTS),
+        "array": lambda: arrays.ones((4, 4)),
+        "series": lambda: frames.from_pandas(table, npartitions=1).text,
+    }
+    with pytest.raises(TypeError, match=r"^frame must be a DataFrame of dask or Spark"):
+        predict(make[kind](), model)
+
+
 @pytest.fixture(params=["jsonl", "parquet"])
 def shards(request, tmp_path):
     """Return the files of a sharded folder of texts."""

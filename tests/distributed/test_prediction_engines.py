@@ -201,6 +201,39 @@ def test_names_of_columns_may_have_dots(engine, texts, model, request, tmp_path)
     assert found == {n: (n, *row["labels"]) for n, row in enumerate(rows)}
 
 
+def test_columns_that_nobody_reads_stay_where_they_are(dask, model, texts):
+    import dask as api
+    import dask.dataframe as frames
+    import pandas as pd
+
+    rows = pd.DataFrame({"id": range(len(texts[0])), "text": texts[0]})
+    with api.config.set({"dataframe.convert-string": False}):
+        mixed = frames.from_pandas(rows.assign(other=[1, "a"] * 32), npartitions=2)
+        answer = predict(mixed, model, k=2).compute()
+    expected = predict(frames.from_pandas(rows, npartitions=2), model, k=2).compute()
+    assert answer.equals(expected)
+
+
+def test_spark_sends_no_columns_that_nobody_reads(spark, model, texts):
+    frame = spark.createDataFrame([(7, texts[0][0], 1)], ["id", "text", "other"])
+    answer = predict(frame, model)
+    steps = answer._jdf.queryExecution().optimizedPlan().toString()
+    assert "MapInArrow" in steps
+    (sent,) = (line for line in steps.splitlines() if "Project" in line)
+    assert "text" in sent
+    assert "other" not in sent
+    assert answer.columns == ["id", "labels", "scores"]
+    assert answer.count() == 1
+
+
+def test_ray_reads_no_columns_that_nobody_needs(ray, rows, model):
+    answer = predict(ray.data.read_parquet(str(rows)), model, k=2)
+    steps = answer.materialize().stats()
+    assert "->MapBatches(BatchPredictor.predict)" in steps
+    unread = ray.data.from_items([{"id": 1, "text": "rye"}]).map(lambda row: row)
+    assert predict(unread, model).take_all()[0]["id"] == 1
+
+
 def test_ray_predicts_what_one_process_predicts(ray, rows, model, expected):
     frame = ray.data.read_parquet(str(rows)).select_columns(["id", "text"])
 

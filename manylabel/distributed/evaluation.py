@@ -7,10 +7,12 @@ from typing import Any
 
 from manylabel import _validation, persistence
 from manylabel.data import Dataset, iter_chunks
+from manylabel.data.arrow import files_of
 from manylabel.data.formats import READERS, tell_format
 from manylabel.data.source import Source
 from manylabel.distributed.engines import connect
 from manylabel.distributed.prediction import map_model
+from manylabel.distributed.shards import FILE as SHARDS
 from manylabel.distributed.shards import iter_shards, read_manifest
 from manylabel.distributed.versions import check_versions, versions
 from manylabel.evaluation import Evaluation, Report
@@ -86,7 +88,7 @@ def evaluate(
         A model's folder, at the same place on every machine.
     paths : str, Path or sequence of them
         Data files of labelled rows, in any format that :func:`manylabel.read` knows,
-        or sharded folders (:func:`write_shards`).
+        folders of such files, or sharded folders (:func:`write_shards`).
     client : distributed.Client, SparkSession, the module ray, str or None, default=None
         Who runs it, or its address, as :func:`fit` takes it; None is this process.
     k : int or tuple of int, default=(1, 3, 5)
@@ -138,10 +140,11 @@ def evaluate(
 
 
 def _files(path: Path) -> list[tuple[str, int | None]]:
-    """Return a file, or a sharded folder and the number of each of its shards."""
-    if not path.is_dir():
-        return [(str(path), None)]
-    return [(str(path), number) for number in range(len(read_manifest(path).shards))]
+    """Return a file, the files of a folder, or a sharded one and numbers of shards."""
+    if (path / SHARDS).exists():
+        n_shards = len(read_manifest(path).shards)
+        return [(str(path), number) for number in range(n_shards)]
+    return [(str(file), None) for file in files_of(path)]
 
 
 def find_names(shard: Shard) -> tuple[str, ...] | None:
@@ -157,8 +160,9 @@ def judge_shard(shard: Shard) -> str:
     """Return the sums over the rows of a file, as JSON."""
     evaluation, depth = shard.evaluation(), max(shard.k)
     for chunk in shard.chunks():
-        _, Y, scores, sets, proba = shard.tagger.judge(chunk, k=depth)
-        evaluation.update(Y, scores, sets, proba)
+        if len(chunk):
+            _, Y, scores, sets, proba = shard.tagger.judge(chunk, k=depth)
+            evaluation.update(Y, scores, sets, proba)
     return evaluation.to_json()
 
 

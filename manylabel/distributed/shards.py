@@ -173,17 +173,21 @@ def iter_shards(
 ) -> Iterator[Dataset]:
     """Yield the rows of some shards in chunks of the same columns.
 
-    A shard must be as it was written, which is verified before it is read.
-    ``label_names`` are the columns of texts and of labels with names, where these are
-    not to be those of the manifest.
+    A shard must be as it was written, which is verified before it is read. If none has
+    rows, there is one chunk without any. ``label_names`` are the columns of texts and
+    of labels with names, where these are not to be those of the manifest.
     """
     manifest = read_manifest(path)
     names = manifest.label_names if label_names is None else label_names
-    for number in range(len(manifest.shards)) if numbers is None else numbers:
-        shard = manifest.shards[number]
+    asked = range(len(manifest.shards)) if numbers is None else numbers
+    shards = [manifest.shards[number] for number in asked]
+    for shard in shards:
         file = manifest.folder / os.path.basename(shard.name)
         verify(file, shard.sha256)
-        yield from _chunks(manifest, file, n_rows, names)
+        if shard.rows:  # JSON lines of none have no columns
+            yield from _chunks(manifest, file, n_rows, names)
+    if not any(shard.rows for shard in shards):
+        yield _no_rows(manifest, names)
 
 
 def count_labels(path: str | Path) -> tuple[Ints, int]:
@@ -263,6 +267,19 @@ def _chunks(
     else:
         options["label_names"] = names
     yield from iter_chunks(file, n_rows=n_rows, **options)
+
+
+def _no_rows(manifest: Manifest, names: Sequence[str] | None) -> Dataset:
+    """Return a chunk without rows."""
+    n_features = manifest.n_features
+    n_labels = manifest.n_labels if names is None else len(names)
+    return Dataset(
+        None if n_features is None else sp.csr_array((0, n_features), dtype=np.float32),
+        sp.csr_array((0, n_labels), dtype=np.float32),
+        None if n_features is None else _fixed(manifest.feature_names),
+        _fixed(names),
+        texts=() if n_features is None else None,
+    )
 
 
 def _named(chunk: Dataset, manifest: Manifest, names: Sequence[str] | None) -> Dataset:

@@ -7,7 +7,7 @@ import pytest
 
 import manylabel as ml
 from manylabel.data import LabelSpace
-from manylabel.distributed import evaluate, write_shards
+from manylabel.distributed import evaluate, fit, read_shards, write_shards
 from manylabel.distributed.evaluation import Shard
 from manylabel.distributed.versions import versions
 from manylabel.exceptions import ArchiveError, DataError
@@ -56,6 +56,52 @@ def test_a_sharded_folder_is_judged_as_all_rows_at_once(model, texts, format, tm
     write_shards([data[:10], data[10:]], tmp_path / "rows", format=format)
     whole = ml.Tagger.load(model).evaluate(rows, tags)
     assert evaluate(model, tmp_path / "rows") == whole
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+@pytest.mark.parametrize("first", [0, 10])
+def test_shards_without_rows_are_passed_over(model, texts, format, first, tmp_path):
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    rows, tags = zip(*texts, strict=True)
+    space = LabelSpace.from_labels(tags)
+    data = ml.Dataset(None, space.encode(tags), label_names=space.names, texts=rows)
+    folder = tmp_path / "rows"
+    write_shards([data[:first], data[first:], data[:0]], folder, format=format)
+    assert evaluate(model, folder) == ml.Tagger.load(model).evaluate(rows, tags)
+    whole = ml.Tagger(ml.OneVsRest()).fit(data)
+    fitted = fit(ml.Tagger(ml.OneVsRest()), folder, out=tmp_path / "out")
+    assert (fitted.learner_.coef_ != whole.learner_.coef_).nnz == 0
+    (folder / f"00002.{format}").write_text("{}")
+    with pytest.raises(DataError, match=rf"00002\.{format}: the checksum is wrong"):
+        evaluate(model, folder)
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet", "xc"])
+def test_a_sharded_folder_may_have_no_rows(model, texts, format, tmp_path):
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    X = [[1.0]] if format == "xc" else None
+    given = None if format == "xc" else ["a"]
+    data = ml.Dataset(X, [[1, 0]], label_names=["x", "y"], texts=given)
+    write_shards([data[:0], data[:0]], tmp_path / "rows", format=format)
+    found = read_shards(tmp_path / "rows")
+    assert (len(found), found.label_names, found.n_features) == (
+        0,
+        ("x", "y"),
+        1 if X else None,
+    )
+    if X is None:
+        with pytest.raises(DataError, match="rows: expected rows, found none"):
+            evaluate(model, tmp_path / "rows")
+
+
+def test_a_folder_of_files_is_judged_too(model, shards, tmp_path):
+    (tmp_path / "folder").mkdir()
+    for path in shards:
+        path.rename(tmp_path / "folder" / path.name)
+    expected = evaluate(model, sorted((tmp_path / "folder").iterdir()))
+    assert evaluate(model, tmp_path / "folder") == expected
 
 
 def test_features_in_a_sharded_folder_are_judged_too(tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 
 from manylabel.data.arrow import is_parquet, open_parquet
 from manylabel.data.source import Source
-from manylabel.distributed.files import predict_file
+from manylabel.distributed.files import kinds_of, predict_file
 from manylabel.distributed.plan import cut_evenly
 from manylabel.distributed.prediction import BatchPredictor
 from manylabel.distributed.sealed import read_sealed, write_sealed
@@ -71,8 +71,9 @@ def plan_answers(
     if not pieces:
         raise DataError(files[0][0], "expected rows, found none.")
     first = pieces[0]  # what is asked of it must have an answer, to be written down
-    next(predict_file(predictor, Path(first.path), None, first.checksum, n_rows=1))
-    return write_sealed(folder / FILE, facts | {"pieces": pieces})
+    answer = next(predict_file(predictor, Path(first.path), None, first.checksum))
+    facts |= {"pieces": pieces, "kinds": kinds_of(answer)}
+    return write_sealed(folder / FILE, facts)
 
 
 def answer_place(folder: Path, number: int) -> Path:

@@ -7,6 +7,7 @@ from typing import Any
 
 from manylabel.data.arrow import BATCH, iter_batches
 from manylabel.data.writing import replacing
+from manylabel.distributed.columns import FOUND
 from manylabel.distributed.prediction import BatchPredictor
 from manylabel.distributed.row_tables import feature_batches
 from manylabel.distributed.shards import SUFFIXES, files_with_checksums, verify
@@ -66,6 +67,29 @@ def predict_file(
             raise DataError(file, reason) from None
         yield answer
         n_read += len(batch)
+
+
+def kinds_of(answer: Any) -> list[list[str]]:
+    """Return the names and types of the columns that an answer has of its rows."""
+    kept = list(answer.schema)[: -len(FOUND)]
+    return [[field.name, str(field.type)] for field in kept]
+
+
+def alike(
+    answers: Iterable[Any], path: str | Path, kinds: list[list[str]], first: str | Path
+) -> Iterator[Any]:
+    """Yield answers; refuse columns that are not those of the first file's answer."""
+    for answer in answers:
+        found = kinds_of(answer)
+        if found != kinds:
+            here, there = map(_spelt, (found, kinds))
+            reason = f"expected {there} to keep, as in {first}, found {here}."
+            raise DataError(path, reason)
+        yield answer
+
+
+def _spelt(kinds: list[list[str]]) -> str:
+    return ", ".join(f"{name!r} ({kind})" for name, kind in kinds) or "no column"
 
 
 def write_answers(answers: Iterable[Any], out: str | Path) -> None:

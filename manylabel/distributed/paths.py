@@ -18,7 +18,7 @@ from manylabel.distributed.answers import (
     remove_drafts,
 )
 from manylabel.distributed.engines import connect
-from manylabel.distributed.files import predict_file, write_answers
+from manylabel.distributed.files import alike, predict_file, write_answers
 from manylabel.distributed.lock import locked
 from manylabel.distributed.prediction import BatchPredictor, predict_batches
 from manylabel.distributed.sealed import find_plan
@@ -65,7 +65,7 @@ def predict_paths(
     -------
     list of Path
         The files of answers, in the order of the rows: the columns that are kept,
-        ``labels`` and ``scores``.
+        ``labels`` and ``scores``. What is kept must have the same types in all files.
 
     Examples
     --------
@@ -120,5 +120,8 @@ def predict_piece(out: str, task: Mapping[str, Any], number: int) -> int:
     answers = predict_file(
         BatchPredictor(**asked), Path(piece.path), groups or None, piece.checksum
     )
+    if "kinds" in plan:  # not so in older ones
+        first = Path(plan["pieces"][0][0]).name
+        answers = alike(answers, piece.path, plan["kinds"], first)
     write_answers(answers, place)
     return number

@@ -120,6 +120,29 @@ def test_files_of_other_kinds_do_not_go_into_one(model, tmp_path):
     assert not (tmp_path / "one.parquet").exists()
 
 
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [({"id": "a"}, r"'id' \(string\)"), ({"id": 1.5}, "'id' .double."), ({}, "no col")],
+)
+def test_answers_of_other_columns_are_refused_by_file(model, out, tmp_path, row, found):
+    (tmp_path / "rows").mkdir()
+    for name, each in {"a": {"id": 1}, "b": row}.items():
+        line = json.dumps({**each, "text": "rye"})
+        (tmp_path / f"rows/{name}.jsonl").write_text(line)
+    message = r"b\.jsonl: expected 'id' \(int64\) to keep, as in a\.jsonl, found "
+    with pytest.raises(DataError, match=message + found):
+        predict_paths(tmp_path / "rows", model, out=out)
+    places = predict_paths(tmp_path / "rows", model, out=out.with_name("o"), keep=[])
+    assert parquet.read_table(out.with_name("o")).num_rows == len(places) == 2
+
+
+def test_the_kind_of_a_column_is_that_of_all_rows_of_a_batch(model, out, tmp_path):
+    rows = [{"price": price, "text": "rye"} for price in (1, 2.5)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (place,) = predict_paths(tmp_path / "a.jsonl", model, out=out, keep=["price"])
+    assert parquet.read_table(place)["price"].to_pylist() == [1.0, 2.5]
+
+
 def test_no_rows_of_parquet_have_the_columns_of_an_answer(model, rows, out):
     nothing = parquet.read_table(rows / "b.parquet").slice(0, 0)
     parquet.write_table(nothing, rows.with_name("nothing.parquet"))

@@ -101,8 +101,8 @@ def _divided(path: Path, checksum: str | None, n_rows: int) -> Iterator[Piece]:
     source, n_bytes = Source(path), path.stat().st_size
     if not is_parquet(source):
         if head := source.head.strip():
-            if checksum is None and not head.startswith(b"{"):
-                raise DataError(path, "expected Parquet or JSON lines.")
+            if checksum is None and not head.startswith((b"{", b"[")):
+                raise DataError(path, "expected Parquet, JSON lines or a JSON array.")
             yield Piece(str(path), n_bytes, 0, 0, None, checksum)
         elif checksum is not None:
             verify(path, checksum)  # it was written so, or has been emptied

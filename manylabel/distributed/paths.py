@@ -47,7 +47,7 @@ def predict_paths(
     Parameters
     ----------
     paths : str, Path or sequence of them
-        Parquet or JSON lines, or a folder of such files, or a sharded folder
+        Parquet, JSON lines or arrays, or a folder of such files, or a sharded folder
         (:func:`write_shards`), at the same place on every machine. Rows are answered in
         this order, those of folders by name.
     model : str or Path

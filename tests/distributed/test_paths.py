@@ -85,6 +85,15 @@ def test_json_lines_are_answered_too_and_empty_files_have_none(model, rows, out)
     assert parquet.read_table(out).equals(expected)
 
 
+def test_json_arrays_are_answered_as_by_the_command_line(model, out, tmp_path):
+    (tmp_path / "rows").mkdir()
+    records = [{"id": n, "text": text} for n, text in enumerate(TEXTS)]
+    (tmp_path / "rows/a.json").write_text(json.dumps(records, indent=1))
+    expected = by_command_line(model, tmp_path / "rows", tmp_path / "local.parquet")
+    (place,) = predict_paths(tmp_path / "rows", model, out=out, k=2)
+    assert parquet.read_table(place).equals(expected)
+
+
 @pytest.mark.parametrize(
     ("ids", "sentence"),
     [
@@ -341,7 +350,9 @@ def test_what_cannot_be_predicted_is_refused(model, rows, out, tmp_path):
     with pytest.raises(DataError, match=r"empty\.jsonl: expected rows, found none"):
         predict_paths(tmp_path / "empty.jsonl", model, out=out)
     (tmp_path / "rows.csv").write_text("text,labels\nrye,food\n")
-    with pytest.raises(DataError, match=r"rows\.csv: expected Parquet or JSON lines"):
+    with pytest.raises(
+        DataError, match=r"rows\.csv: expected Parquet, JSON lines or a"
+    ):
         predict_paths(tmp_path / "rows.csv", model, out=out)
     with pytest.raises(ValueError, match="client must be dask://host:port"):
         predict_paths(rows, model, out=out, client="abacus")

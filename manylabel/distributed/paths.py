@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def predict_paths(
     ...     parquet.read_table(answers).select(["id", "labels"]).to_pylist()
     [{'id': 7, 'labels': ['drink']}]
     """
-    check_scalar(n_rows, "n_rows", int, min_val=1)
+    check_scalar(n_rows, "n_rows", Integral, min_val=1)
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     listed = (file for path in given for file in files_with_checksums(path))
     files = [(Path(os.path.abspath(file)), checksum) for file, checksum in listed]
@@ -90,7 +91,7 @@ def predict_paths(
     predictor, folder = predict_batches(model, **options), Path(out).absolute()
     predictor.check()
     with locked(folder), connect(client) as engine:
-        plan = plan_answers(folder, predictor, files, n_rows)
+        plan = plan_answers(folder, predictor, files, int(n_rows))
         task: dict[str, Any] = {"plan": plan["checksum"], "versions": versions()}
         task |= {"model": predictor.model, "n_jobs": predictor.n_jobs}
         numbers = range(len(plan["pieces"]))

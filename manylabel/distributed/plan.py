@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -119,7 +120,8 @@ def make_plan(
     ``n_parts`` may be None if a plan stands.
     """
     if n_parts is not None:
-        check_scalar(n_parts, "n_parts", int, min_val=1)
+        check_scalar(n_parts, "n_parts", Integral, min_val=1)
+        n_parts = int(n_parts)
     _check(estimator, rows)
     _check_data(data, rows)
     key = hashlib.sha256()
@@ -166,6 +168,10 @@ def _standing(folder: Path, key: str, n_parts: int | None) -> list[Part]:
     """Return the parts of the plan in a folder, which must be for the same fit."""
     found = read_plan(folder)
     parts = parts_of(found)
+    for package, now in versions().items():
+        if (was := found["versions"].get(package)) != now:
+            reason = f"its plan is of {package} {was}, not {now}: name another folder."
+            raise ArchiveError(folder, reason)
     if found["key"] != key:
         reason = "this folder has the plan of another fit: name another folder."
         raise ArchiveError(folder, reason)

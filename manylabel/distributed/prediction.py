@@ -165,7 +165,7 @@ def predict_batches(
         persistence.seal(folder),
         columns=None if read is None else tuple(read),
         keep=None if keep is None else tuple(keep),
-        k=k,
+        k=int(k) if isinstance(k, np.integer) else k,  # for JSON
         proba=proba,
         allow=None if allow is None else tuple(allow),
         deny=None if deny is None else tuple(deny),

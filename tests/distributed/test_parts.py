@@ -194,6 +194,8 @@ def test_parts_are_at_least_one(data, tmp_path, n_parts):
 
 def test_any_number_of_parts_is_one(data, tmp_path):
     assert len(plan(ml.FastXML(n_estimators=3), data, 10**15, tmp_path)) == 3
+    forest = ml.FastXML(n_estimators=3)
+    assert len(plan(forest, data, np.int64(2), tmp_path / "other")) == 2
 
 
 def test_what_is_learnt_is_not_learnt_again(data, tmp_path, monkeypatch):
@@ -357,6 +359,28 @@ def test_a_plan_is_of_all_that_a_fit_reads(data, tmp_path, change):
     plan(ml.OneVsRest(), data, 2, tmp_path)
     with pytest.raises(ArchiveError, match="the plan of another fit"):
         plan(ml.OneVsRest(), ml.Dataset(**given | change(data)), 2, tmp_path)
+
+
+def test_a_plan_of_other_versions_is_told(data, tmp_path, monkeypatch):
+    plan(ml.OneVsRest(), data, 2, tmp_path)
+    planning = sys.modules["manylabel.distributed.plan"]
+    now = planning.versions() | {"numpy": "9.9"}
+    monkeypatch.setattr(planning, "versions", lambda: now)
+    message = rf"its plan is of numpy {np.__version__}, not 9\.9: name another folder"
+    with pytest.raises(ArchiveError, match=message):
+        plan(ml.OneVsRest(), data, 2, tmp_path)
+
+
+def test_the_folder_of_a_model_is_no_place_for_parts(data, tmp_path):
+    ml.OneVsRest().fit(data.X, data.Y).save(tmp_path)
+    before = files(tmp_path)
+    for make in (
+        lambda: fit(ml.OneVsRest(), data, out=tmp_path),
+        lambda: plan(ml.OneVsRest(), data, 2, tmp_path),
+    ):
+        with pytest.raises(ArchiveError, match="this is the folder of a model: name"):
+            make()
+    assert files(tmp_path) == before
 
 
 def test_texts_and_names_of_labels_are_told_apart(tmp_path):

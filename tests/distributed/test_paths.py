@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import manylabel as ml
@@ -169,6 +170,19 @@ def test_options_are_those_of_batches(model, rows, out):
     found = parquet.read_table(place)
     assert found.column_names == ["price", "labels", "scores"]
     assert ["wine"] not in found["labels"].to_pylist()
+
+
+def test_numbers_may_be_numpys(model, rows, out):
+    numbers = {"k": np.int64(2), "n_rows": np.int32(10)}
+    places = predict_paths(rows, model, out=out, **numbers)
+    assert predict_paths(rows, model, out=out, k=2, n_rows=10) == places
+
+
+def test_the_folder_of_a_model_is_no_place_for_answers(model, rows):
+    before = {path.name for path in model.iterdir()}
+    with pytest.raises(ArchiveError, match="this is the folder of a model: name anoth"):
+        predict_paths(rows, model, out=model)
+    assert {path.name for path in model.iterdir()} == before
 
 
 def test_a_run_that_broke_goes_on(model, rows, out, monkeypatch):

@@ -157,7 +157,7 @@ def fit(
     limit, common = Limit(time_limit), {"n_jobs": jobs, "random_state": seed}
     _check_learner(learner, quality, set_, tune, calibrate, on)
     _check_words(language, vocabulary, tune, broader)
-    _check_place(model, work)
+    _check_place(model, work, on)
     data = _read(DataFile(file, reading), analyzer, language)
     common |= tell_law(propensity, data)
     words = language, _read_vocabulary(vocabulary, language, data), broader
@@ -325,10 +325,12 @@ def _check_texts(
             raise DataError(file, f"{option} needs texts, found rows of features.")
 
 
-def _check_place(model: Path, work: Path | None) -> None:
+def _check_place(model: Path, work: Path | None, on: str | None) -> None:
     """Refuse, before hours of training, a folder that cannot be written."""
     from manylabel.persistence.folder import refuse_foreign
 
+    if work is not None and on is None:
+        raise ValueError(f"--work must come with --on. Got {str(work)!r} alone.")
     if work is not None and work.resolve().is_relative_to(model.resolve()):
         raise ValueError(
             f"--work must name a folder outside that of --model. Got {str(work)!r}."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manylabel.cli.console import STANDARD, fitting
+from manylabel.cli.console import STANDARD, fitting, note
 
 if TYPE_CHECKING:
     from manylabel.data import Dataset
@@ -62,7 +62,11 @@ def save_fitted(
     """Save a model, and then remove the parts of which it is made."""
     tagger.save(model)
     if address is not None and work is None:
-        shutil.rmtree(_parts(model))
+        try:
+            shutil.rmtree(_parts(model))
+        except OSError as error:  # the model is there all the same
+            reason = error.strerror or error
+            note(f"note: {_parts(model)} cannot be removed: {reason}.")
 
 
 def _parts(model: Path) -> Path:

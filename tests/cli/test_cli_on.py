@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -188,6 +189,28 @@ def test_parts_stay_until_the_model_is_saved(
     assert learnt == {place: place.stat().st_mtime_ns for place in parts.glob("*/*")}
     assert cli(*asked).status == 0
     assert not parts.parent.exists()
+
+
+def test_parts_that_cannot_be_removed_are_a_note(
+    cli, file, stand_in, tmp_path, monkeypatch
+):
+    def refuse(*_, **__):
+        raise OSError(39, "Directory not empty")
+
+    disk = SimpleNamespace(rmtree=refuse)
+    monkeypatch.setattr("manylabel.cli.on.shutil", disk)
+    outcome = cli("fit", file, "--model", tmp_path / "model", "--on", stand_in)
+    assert outcome.status == 0
+    assert "model.parts cannot be removed: Directory not empty." in outcome.err
+    assert len(ml.Tagger.load(tmp_path / "model").label_names_) == 9
+
+
+def test_a_folder_for_parts_needs_a_cluster(cli, file, tmp_path):
+    where = ("--model", tmp_path / "model", "--work", tmp_path / "parts")
+    outcome = cli("fit", file, *where)
+    assert outcome.status == 2
+    assert outcome.err.startswith("error: --work must come with --on. Got ")
+    assert not (tmp_path / "model").exists()
 
 
 @pytest.fixture(params=["dask", "ray", "spark-local"])

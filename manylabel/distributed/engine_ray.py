@@ -7,6 +7,7 @@ from typing import Any
 from manylabel.distributed.engines import lost, unknown
 from manylabel.exceptions import MissingExtra
 
+WHILE = 0.5  # seconds
 RETRIES = 5  # of a task whose worker or node was lost
 
 
@@ -48,8 +49,11 @@ def run(
     pending = [remote.remote(*task) for task in tasks]
     try:
         while pending:
-            done, pending = client.wait(pending, num_returns=1)
-            yield client.get(done[0])
+            # All that end in a while: to ask for one at a time takes as long for each.
+            done, pending = client.wait(
+                pending, num_returns=len(pending), timeout=WHILE
+            )
+            yield from map(client.get, done)
     except (NodeDiedError, OutOfMemoryError, WorkerCrashedError) as error:
         raise lost() from error
     finally:

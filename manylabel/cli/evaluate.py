@@ -7,7 +7,7 @@ import typer
 
 from manylabel._plural import counted
 from manylabel.cli import options
-from manylabel.cli.console import note, print_json, say, status, track
+from manylabel.cli.console import note, print_json, status, track
 from manylabel.cli.figures import (
     card_figures,
     figures_of,
@@ -17,12 +17,13 @@ from manylabel.cli.figures import (
     write_page,
 )
 from manylabel.cli.inputs import DataFile, is_sharded
+from manylabel.cli.on import On, check_on, evaluate_on, is_model
 from manylabel.cli.propensities import (
     PropensityLaw,
     count_law,
     describe_law,
     parse_law,
-    word_law,
+    say_law,
 )
 from manylabel.exceptions import ArchiveError
 
@@ -92,6 +93,7 @@ def evaluate(
     html: Html = None,
     intervals: Intervals = None,
     annotate: Annotate = False,
+    on: On = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     json: options.Json = False,
@@ -103,18 +105,24 @@ def evaluate(
     Scores, of which more is better, stand apart from losses. A model that has
     probabilities is also judged by these. Several models are shown side by side, with
     the difference of each to the first and a 95 % interval of it: a paired bootstrap of
-    the rows.
+    the rows. With --on, workers of a cluster read FILE, or the files of a folder, by
+    its path; figures then have no intervals.
 
     Example: manylabel evaluate a/ b/ test.txt.gz --labels worst.tsv
     """
-    models, data = _divide(models, data)
+    models, data = _divide(models, data, on)
+    if on is not None:
+        files = {"--train": train, "--labels": labels, "--html": html}
+        ways = {"--intervals": intervals, "--annotate": annotate}
+        check_on(models, data, files | ways)
+        ask = {"k": _depths(k), "n_jobs": jobs or 1}
+        return evaluate_on(on, models[0], data, reading, propensity, ask, json)
     _check_alone(models, html, annotate)
     depths, law, learnt = _depths(k), parse_law(propensity), _load(models, jobs)
     rows = DataFile(data, reading).as_fitted(first := learnt[str(models[0])])
-    names, values, source = _names(first, rows), None, None
-    if law is not None:
-        training = DataFile(train, reading).as_fitted(first) if train else None
-        values, source = count_law(law, first, names, rows, training)
+    names = _names(first, rows)
+    training = None if train is None else DataFile(train, reading)
+    values, source = count_law(law, first, names, rows, training)
     most = None if intervals or len(learnt) > 1 else CHEAP * (intervals is None)
     asked = {"k": depths, "propensity": values, "max_rows": most}
     found = {
@@ -123,15 +131,9 @@ def evaluate(
     }
     if labels is not None:
         write_labels(labels, {name: it.labels for name, it in found.items()}, names)
-    about = {
-        "data": str(data),
-        "rows": found[str(models[0])].evaluation.n_rows,
-        "labels": len(first.label_names_),
-        "propensity": law and describe_law(law, propensity, source),
-    }
+    about = _describe(data, found, first, (law, propensity, source))
     if len(found) > 1:
-        _tell_all(found, about, seed, json)
-        return
+        return _tell_all(found, about, seed, json)
     report = _tell(found, about, seed, json)
     if html is not None:
         title, (examined,) = f"{models[0]} on {data}", found.values()
@@ -140,12 +142,15 @@ def evaluate(
         _keep(models[0], first, about, report)
 
 
-def _divide(given: list[Path], data: Path | None) -> tuple[list[Path], Path]:
+def _divide(
+    given: list[Path], data: Path | None, on: str | None
+) -> tuple[list[Path], Path]:
     """Return the models, and the rows: ``--data``, or else the last argument."""
     if data is not None:
         return given, data
     *models, file = given
-    if not models or (file.is_dir() and not is_sharded(file)):
+    is_taken = is_sharded(file) or (on is not None and not is_model(file))
+    if not models or (file.is_dir() and not is_taken):
         found = " ".join(map(str, given))
         raise ValueError(
             f"FILE, rows to judge by, must follow MODEL. Got {found} only."
@@ -248,14 +253,22 @@ def _tell_all(
     _say_law(about)
 
 
+def _describe(
+    data: Path, found: "dict[str, Examination]", first: "Tagger", law: tuple[Any, ...]
+) -> dict[str, Any]:
+    """Return what figures are of, for other programs."""
+    n_rows = next(iter(found.values())).evaluation.n_rows
+    about = {"data": str(data), "rows": n_rows, "labels": len(first.label_names_)}
+    return about | {"propensity": law[0] and describe_law(*law)}
+
+
 def _title(about: dict[str, Any]) -> str:
     return f"{counted(about['rows'], 'row')} of {about['data']}"
 
 
 def _say_law(about: dict[str, Any]) -> None:
     if law := about["propensity"]:
-        normalised = "PSP and PSnDCG are normalised by the best attainable"
-        say(f"Propensities: {word_law(law)}. {normalised}.")
+        say_law(law)
 
 
 def _keep(

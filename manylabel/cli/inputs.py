@@ -66,7 +66,7 @@ class DataFile:
             from manylabel.distributed import read_shards
 
             return read_shards(self.path)
-        data = read(self.path, **self._options())
+        data = read(self.path, **self.options())
         self.check_rows(data)
         self._tell(data)
         self._tell_rows(_count_blank(data), len(data), "no text")
@@ -148,7 +148,7 @@ class DataFile:
             yield from iter_shards(self.path, n_rows=n_rows)
             return
         n_blank, n_told = 0, 0
-        for chunk in iter_chunks(self.path, n_rows=n_rows, **self._options(**widths)):
+        for chunk in iter_chunks(self.path, n_rows=n_rows, **self.options(**widths)):
             self._tell(chunk)
             n_blank, n_told = n_blank + _count_blank(chunk), n_told + len(chunk)
             yield chunk
@@ -203,7 +203,7 @@ class DataFile:
         """Return an error about this file."""
         return DataError(self.path, reason)
 
-    def _options(self, **widths: int) -> "ReadOptions":
+    def options(self, **widths: int) -> "ReadOptions":
         """Return the options that were given, and the widths where they are needed."""
         from manylabel.data.formats import READERS
 

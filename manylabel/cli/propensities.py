@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manylabel.cli.console import note, track
+from manylabel.cli.console import note, say, track
 from manylabel.cli.inputs import DataFile
 
 if TYPE_CHECKING:
@@ -104,14 +104,22 @@ def word_law(described: Mapping[str, Any]) -> str:
     return f"{law}, {place}".format_map(described)
 
 
+def say_law(described: Mapping[str, Any]) -> None:
+    """Print by which propensities figures were weighed."""
+    normalised = "PSP and PSnDCG are normalised by the best attainable"
+    say(f"Propensities: {word_law(described)}. {normalised}.")
+
+
 def count_law(
-    law: "Propensity | NamedPropensities",
+    law: "Propensity | NamedPropensities | None",
     tagger: "Tagger",
     names: tuple[str, ...],
     judged: DataFile,
     training: DataFile | None,
-) -> tuple["Floats", str]:
+) -> tuple["Floats | None", str | None]:
     """Return the propensities of labels by counts in training, and where counted."""
+    if law is None:
+        return None, None
     import numpy as np
 
     from manylabel.propensity import Propensity, check_possible, recorded_law
@@ -135,6 +143,8 @@ def count_law(
             "note: the model does not hold its training labels, so the propensities "
             "come from the judged rows; --train FILE follows the usual convention."
         )
+    else:
+        training = training.as_fitted(tagger)
     counts, n_rows = dict.fromkeys(names, 0.0), 0
     for chunk in track(training.chunks_for(tagger), "Counting labels"):
         space, Y = tagger.align(chunk)

@@ -23,7 +23,8 @@ def stand_in(monkeypatch):
     connect = engines.connect
     here = lambda _, n_jobs=None: connect(None, n_jobs)  # noqa: E731
     monkeypatch.setattr(engines, "connect", here)
-    monkeypatch.setattr("manylabel.distributed.paths.connect", here)
+    for module in ("paths", "evaluation"):
+        monkeypatch.setattr(f"manylabel.distributed.{module}.connect", here)
     return "dask://here:1"
 
 
@@ -101,6 +102,59 @@ def test_shards_go_to_a_cluster_as_files_do(cli, sharded, stand_in, tmp_path):
     one, other = (read_table(tmp_path / out) for out in ("here.parquet", "there"))
     assert one.equals(other)
     assert one.num_rows == 120
+
+
+@FORMATS
+def test_a_cluster_judges_as_this_machine_does(cli, sharded, stand_in, tmp_path):
+    model, file, shards = sharded
+    (tmp_path / "folder").mkdir()
+    shutil.copy(file, tmp_path / "folder")
+    for rows in (file, shards, tmp_path / "folder"):
+        whole = file if rows.name == "folder" else rows
+        for form in ((), ("--json",)):
+            asked = (*form, "-k", "1,2", "--propensity", "0.5,0.4")
+            here = cli("evaluate", model, whole, "--no-intervals", *asked)
+            there = cli("evaluate", model, rows, "--on", stand_in, *asked)
+            assert there.status == 0, there.err
+            if form:
+                one, other = (json.loads(each.out) for each in (here, there))
+                assert (one["rows"], other["data"]) == (120, str(rows))
+                del one["rows"], one["data"], other["data"]
+                assert one == other
+            else:
+                assert here.out.splitlines()[1:] == there.out.splitlines()[1:]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--html", "out.html"), "--html must come without --on."),
+        (("--intervals",), "--intervals must come without --on."),
+        (("--annotate",), "--annotate must come without --on."),
+        (("--propensity", "none"), "--on must come with propensities A,B, and a mod"),
+        (("--propensity", "0.7"), "--on must come with propensities A,B, and a mod"),
+    ],
+)
+def test_what_no_cluster_judges_is_refused(cli, file, tmp_path, options, sentence):
+    cli("fit", file, "--model", tmp_path / "model", "--quality", "fast")
+    outcome = cli("evaluate", tmp_path / "model", file, "--on", "ray", *options)
+    assert outcome.status == 2
+    assert outcome.err.startswith(f"error: {sentence}")
+    assert outcome.err.count("\n") == 1
+
+
+def test_one_model_and_one_file_are_judged_by_a_cluster(cli, file, tmp_path):
+    for name in ("one", "other"):
+        cli("fit", file, "--model", tmp_path / name, "--quality", "fast")
+    one, other = tmp_path / "one", tmp_path / "other"
+    for asked, sentence in {
+        (one, other, file): "--on must be asked of one model. Got 2.",
+        (one, "-"): "FILE must be a path that all machines see. Got '-'.",
+        (one, other): "FILE, rows to judge by, must follow MODEL. Got",
+    }.items():
+        outcome = cli("evaluate", *asked, "--on", "ray")
+        assert outcome.status == 2
+        assert outcome.err.startswith(f"error: {sentence}")
 
 
 @FORMATS

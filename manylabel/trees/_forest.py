@@ -1,6 +1,6 @@
 """What the forests have in common."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Self
 
@@ -183,22 +183,22 @@ class ForestClassifier(CalibratedClassifier, ExplainedClassifier):
         ForestClassifier
             Has this forest's parameters but for ``n_estimators``.
         """
-        if not isinstance(other, ForestClassifier):
-            raise TypeError(f"other must be a forest. Got a {type(other).__name__}.")
         check_is_fitted(self)
-        check_is_fitted(other)
-        if type(other) is not type(self) or self._widths() != other._widths():
-            raise ValueError(
-                f"other must be a {type(self).__name__} of {self.n_features_in_} "
-                f"features and {len(self.classes_)} labels. Got a "
-                f"{type(other).__name__} of {other.n_features_in_} and "
-                f"{len(other.classes_)}."
-            )
-        for name in ("gain_", "inverse_propensity_"):
-            if not np.array_equal(getattr(self, name), getattr(other, name)):
-                raise ValueError(f"other must weigh labels the same: {name} differs.")
-        model = self._with(Forest.joined([self.forest_, other.forest_]))
-        model.seen_ = self.seen_ | other.seen_
+        return self._merged([other])
+
+    def _merged(self, others: Iterable[Any]) -> Self:
+        """Return a new forest of the trees of this and others, each asked for once."""
+        seen = self.seen_.copy()
+
+        def find_forests() -> Iterator[Forest]:
+            yield self.forest_
+            for other in others:
+                self._check_alike(other)
+                seen[other.seen_] = True
+                yield other.forest_
+
+        model = self._with(Forest.joined(find_forests()))
+        model.seen_ = seen
         return model
 
     def trimmed(self, n_estimators: int) -> Self:
@@ -218,6 +218,22 @@ class ForestClassifier(CalibratedClassifier, ExplainedClassifier):
         most = self.forest_.n_trees
         check_scalar(n_estimators, "n_estimators", Integral, min_val=1, max_val=most)
         return self._with(self.forest_.head(int(n_estimators)))
+
+    def _check_alike(self, other: Any) -> None:
+        """Refuse another forest that was not grown on the same data."""
+        if not isinstance(other, ForestClassifier):
+            raise TypeError(f"other must be a forest. Got a {type(other).__name__}.")
+        check_is_fitted(other)
+        if type(other) is not type(self) or self._widths() != other._widths():
+            raise ValueError(
+                f"other must be a {type(self).__name__} of {self.n_features_in_} "
+                f"features and {len(self.classes_)} labels. Got a "
+                f"{type(other).__name__} of {other.n_features_in_} and "
+                f"{len(other.classes_)}."
+            )
+        for name in ("gain_", "inverse_propensity_"):
+            if not np.array_equal(getattr(self, name), getattr(other, name)):
+                raise ValueError(f"other must weigh labels the same: {name} differs.")
 
     def _explained(self, row: CSR, labels: Ranked) -> Explanation:
         return explain(self.forest_, row, self._reached(row)[0], labels)

@@ -19,8 +19,13 @@ OFTEN = 0.4  # share of zero bytes in every other place: Western text in UTF-16
 ACCENTS = 2  # that stand side by side, as in Grüße
 SELDOM = 0.2  # accents and marks side by side that could be UTF-8 too, as é »
 HIGH = re.compile(rb"[\x80-\xff]+")
+# What cp1252 has for accents of cp850 and Mac Roman: marks and capitals, which do not
+# stand between small letters (an apostrophe may).
+ODD = re.compile(
+    rb"[a-z][\x80-\x82\x84\x86-\x91\x93-\x95\x98\x99\x9b\x9d\x9f](?=[a-z])"
+)
 OLD_END = re.compile(rb"[^\r\n]++\r(?![\r\n])")
-REMEDY = "encoding says which other it is, such as cp1252 or utf-16"
+REMEDY = "encoding says which other it is, such as cp1252, cp850 or utf-16"
 
 
 def tell_encoding(head: bytes) -> str:
@@ -120,6 +125,8 @@ def _is_western(head: bytes) -> bool:
     lengths = [len(run) for run in runs]
     short = sum(length for length in lengths if length <= ACCENTS)
     if sum(lengths) > 2 * short or not _is_text(head, WESTERN):
+        return False
+    if len(ODD.findall(head)) > SELDOM * len(runs):
         return False
     # A byte or two that are damaged leave the other letters as they are.
     n_good = sum(len(run) > 1 and _is_text(run, UTF_8, whole=True) for run in runs)

@@ -18,6 +18,7 @@ TILT = 1e-6  # of a curve, so that it ascends everywhere
 MOST_RATIO = 1e6
 DOUBT = 5.0  # rows of a size that are added to both sides, so that few say little
 MAX_STEPS, CLOSE = 50, 1e-6  # of Newton's method, and its last step
+DECREASE, ROUNDING = 1e-4, 1e-12  # of the loss: what a step must bring, and its noise
 STEEPEST = 5.0  # log odds of a standard deviation of scores that have no best curve
 FAR = 1e4  # log odds beyond those of any score
 
@@ -210,11 +211,8 @@ def _sigmoid(scores: Floats, worth: Floats, weight: Floats, at: Floats) -> Float
     share = float(np.average(goal, weights=weight))
     line: Floats = np.array([0.0, scipy.special.logit(min(share, 0.999))])
     for _ in range(MAX_STEPS):
-        chance = scipy.special.expit(line @ design)
-        slope = weight * chance * (1 - chance)
-        curvature = (design * slope) @ design.T + 1e-9 * np.eye(2)
-        step = np.linalg.solve(curvature, design @ (weight * (chance - goal)))
-        line = line - np.clip(step, -1, 1)
+        step = _descend(line, design, goal, weight)
+        line = line - step
         if np.abs(step).max() < CLOSE:
             break
     else:  # scores tell the labels apart: the steeper the curve, the less its loss
@@ -222,6 +220,29 @@ def _sigmoid(scores: Floats, worth: Floats, weight: Floats, at: Floats) -> Float
         line[1] = _balance(line[0] * design[0], goal, weight)
     steepness = max(float(line[0]), 0.0)
     return np.asarray(scipy.special.expit(steepness * (at - centre) / scale + line[1]))
+
+
+def _descend(line: Floats, design: Floats, goal: Floats, weight: Floats) -> Floats:
+    """Return a step of Newton's method, halved until the logistic loss falls by it."""
+    odds = line @ design
+    chance = scipy.special.expit(odds)
+    gradient = design @ (weight * (chance - goal))
+    curvature = (design * (weight * chance * (1 - chance))) @ design.T
+    step: Floats = np.linalg.solve(curvature + 1e-9 * np.eye(2), gradient)
+    step /= max(1.0, float(np.abs(step).max()))
+    before = _loss(odds, goal, weight)
+    most = before + ROUNDING * abs(before)
+    while np.abs(step).max() >= CLOSE:
+        after = _loss((line - step) @ design, goal, weight)
+        if after <= most - DECREASE * float(step @ gradient):
+            break
+        step = step / 2
+    return step
+
+
+def _loss(odds: Floats, goal: Floats, weight: Floats) -> float:
+    """Return the logistic loss, which is unbiased where ``goal`` is."""
+    return float(weight @ (np.logaddexp(0, odds) - goal * odds))
 
 
 def _balance(odds: Floats, goal: Floats, weight: Floats) -> float:

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.linear_model import LogisticRegression
 
 from manylabel.model_selection.calibration import (
     METHODS,
@@ -115,3 +116,20 @@ def test_a_curve_of_scores_that_tell_labels_apart_has_as_many_as_count(
     few = 1.5  # a true label is added, and one that is not
     assert chances.sum() == pytest.approx(pairs[2].sum(), abs=few)
     assert chances[is_recorded].min() > chances[~is_recorded].max()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_labels_among_scores_of_long_tails_have_the_curve_of_least_loss(seed):
+    rng, n = np.random.default_rng(seed), 18_000
+    scores, is_true = rng.exponential(0.02, n), np.arange(n) < 50
+    is_far = rng.random(n) < 0.005
+    scores[is_far] = rng.uniform(0, 30, is_far.sum())
+    scores[is_true] = rng.exponential(1, 50) ** 3
+    pairs = scores, np.zeros(n, np.int64), is_true.astype(np.float64)
+    curves = Curves.fit_pairs(*pairs, np.ones(n), np.array([50]), 0.0, "sigmoid")
+    best = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-9)
+    prior = np.full(2, scores.mean())  # of Platt: one that is true, and one that is not
+    best.fit(np.append(scores, prior)[:, None], np.append(is_true, [False, True]))
+    expected = best.predict_proba(scores[:, None])[:, 1]
+    found = curves.apply(scores, pairs[1])
+    np.testing.assert_allclose(found, expected, rtol=0.01, atol=1e-4)

@@ -276,8 +276,9 @@ class DataFile:
             ways.append("--labels-columns")
         mark = told.get("label_separator")
         if mark and self.path not in DOUBTED:
-            column = found.get("labels_column")
-            place = f" in {column!r}" * bool(column)
+            columns = found.get("labels_column") or ()
+            columns = (columns,) if isinstance(columns, str) else columns
+            place = f" in {listed(columns)}" * bool(columns)
             parts.append(f"labels{place} are separated by {mark!r}")
             ways.append("--label-separator")
         if parts:

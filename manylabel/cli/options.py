@@ -72,10 +72,11 @@ TextColumns = Annotated[
     ),
 ]
 LabelsColumn = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="The column of the labels; labels, tags or target_ind if not given.",
+        help="A column of the labels; repeatable, or several with commas between. "
+        "labels, tags or target_ind if not given.",
     ),
 ]
 LabelsColumns = Annotated[
@@ -143,7 +144,7 @@ Threads = Annotated[int, _JOBS]
 class Reading:
     """How a data file is to be read, as the options say; see ``data.ReadOptions``."""
 
-    SEVERAL: ClassVar = ("text_columns", "labels_columns")
+    SEVERAL: ClassVar = ("text_columns", "labels_column", "labels_columns")
 
     from_: From = None  # its format
     encoding: Encoding = None
@@ -162,8 +163,9 @@ class Reading:
         given = {"format": self.from_, **vars(self)}
         del given["from_"]
         for name in self.SEVERAL:
-            columns = [part for each in given[name] or () for part in each.split(",")]
-            given[name] = columns or None
+            given[name] = given[name] or None
+        if isinstance(asked := given["labels_column"], list) and len(asked) == 1:
+            given["labels_column"] = asked[0]
         return given
 
 

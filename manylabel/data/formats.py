@@ -89,9 +89,11 @@ def read(path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Datase
         The columns of the text (jsonl, parquet, csv, tsv), joined by a newline. None is
         ``text``, or else ``title`` and one of ``content``, ``description``, ``body``,
         in upper or lower case.
-    labels_column : str, False or None, default=None
-        The column of the labels (jsonl, parquet, csv, tsv). None is ``labels``,
-        ``tags`` or ``target_ind``; False reads no labels, as for texts to be tagged.
+    labels_column : str, sequence of str, False or None, default=None
+        The column of the labels (jsonl, parquet, csv, tsv), or several whose labels are
+        joined. None is ``labels``, ``tags`` or ``target_ind``; False reads no labels,
+        as for texts to be tagged. Names in all these options may also stand in one
+        string, with commas between.
     labels_columns : str, sequence of str or None, default=None
         Columns that each have a 1 where a row has the label of that name, and else a 0
         or nothing; "x", "yes" and "no" will do. None takes those that have nothing else

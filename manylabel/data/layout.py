@@ -1,7 +1,7 @@
 """Which fields of a record are its identifier, its text and its labels."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,8 +37,9 @@ class Layout:
     texts : tuple of str
         The fields of the text, whose parts are joined by a newline. A record may lack
         some, but not all.
-    labels : str or None
-        The field of the labels; None reads none.
+    labels : tuple of str
+        The fields of the labels, which are joined; none reads none. A record may lack
+        some, but not all.
     separator : str or None
         What separates labels in a string; None takes lists only.
     flags : tuple of str
@@ -57,7 +58,7 @@ class Layout:
 
     id: str | None
     texts: tuple[str, ...]
-    labels: str | None
+    labels: tuple[str, ...] = ()
     separator: str | None = None
     flags: tuple[str, ...] = ()
 
@@ -77,32 +78,34 @@ class Layout:
         found = f"found {names!r:.200}."
         by_case = {name.lower(): name for name in reversed(names)}  # the first of each
         labels, flags = options.get("labels_column"), options.get("labels_columns")
-        texts = _chosen_texts(by_case, options.get("text_columns"))
+        texts = named_columns(options.get("text_columns"), names)
+        texts = texts or _usual_texts(by_case)
         if not texts:
-            is_told = labels is not None or flags or any(map(by_case.get, LABELS))
-            also = "" if is_told else f", and {LABELS_SOUGHT}"
+            has_any = labels is not None or flags or any(map(by_case.get, LABELS))
+            also = "" if has_any else f", and {LABELS_SOUGHT}"
             raise ValueError(f"expected {TEXT_SOUGHT}{also}, {found}")
         identity = options.get("id_column") or usual_id(names)
-        flags = (flags,) if isinstance(flags, str) else tuple(flags or ())
+        flags = named_columns(flags, names)
         if labels and flags:
             raise ValueError("labels_column must be left out beside labels_columns.")
-        _check_once((*texts, identity, labels, *flags), names)
-        if labels is None and not flags:
-            labels = next((by_case[name] for name in LABELS if name in by_case), None)
-            _check_once((labels,), names)
-            if labels is None and find_flags is not None:
+        is_told = labels is not None or bool(flags)
+        labels = named_columns(labels or None, names)
+        _check_once((*texts, identity, *labels, *flags), names)
+        if not is_told:
+            labels = tuple(by_case[name] for name in LABELS if name in by_case)[:1]
+            if not labels and find_flags is not None:
                 taken = ("", *texts, identity)
                 flags = find_flags([each for each in names if each not in taken])
-                _check_once(flags, names)
-            if labels is None and not flags:
+            _check_once((*labels, *flags), names)
+            if not labels and not flags:
                 raise ValueError(f"expected {LABELS_SOUGHT}, {found}")
-        for name in {labels, *flags}.intersection(texts):
+        for name in {*labels, *flags}.intersection(texts):
             raise ValueError(
                 "expected one column for the text and another for the labels, found "
                 f"{name!r} for both."
             )
         separator = options.get("label_separator")
-        return cls(identity, texts, labels or None, separator, flags)
+        return cls(identity, texts, labels, separator, flags)
 
     def split_by(self, separator: str | None) -> "Layout":
         """Return the same fields with another separator of labels."""
@@ -111,7 +114,7 @@ class Layout:
     @property
     def fields(self) -> list[str]:
         """All the fields that are read."""
-        named = (self.id, *self.texts, self.labels, *self.flags)
+        named = (self.id, *self.texts, *self.labels, *self.flags)
         return [name for name in named if name]
 
     def read(self, record: Mapping[str, Any]) -> tuple[str, str, list[Any]]:
@@ -137,7 +140,13 @@ class Layout:
     def _labels(self, record: Mapping[str, Any]) -> list[Any]:
         if self.flags:
             return [name for name in self.flags if _flag(name, record.get(name))]
-        labels = [] if self.labels is None else record.get(self.labels)
+        cells = [record.get(name) for name in self.labels]
+        if len(cells) > 1:  # of several, some may be empty
+            cells = [cell for cell in cells if cell is not None] or [None]
+        return [label for cell in cells for label in self._split(cell)]
+
+    def _split(self, labels: Any) -> list[Any]:
+        """Return the labels of one cell."""
         if isinstance(labels, str) and self.separator is not None:
             labels = split_labels(labels, self.separator)
         if not isinstance(labels, list):
@@ -147,6 +156,26 @@ class Layout:
                 f"expected a list of labels{hint}, found {labels!r:.40}{way}."
             )
         return labels
+
+
+def named_columns(
+    asked: str | Iterable[str] | None, names: Collection[str]
+) -> tuple[str, ...]:
+    """Return the columns that are asked for, which commas may separate.
+
+    A comma may be in the name of a column.
+
+    Examples
+    --------
+    >>> named_columns(["a,b", "c, d"], ["a", "b", "c, d"])
+    ('a', 'b', 'c, d')
+    """
+    found: list[str] = []
+    for each in [asked] if isinstance(asked, str) else asked or ():
+        parts = [part.strip() for part in each.split(",")]
+        is_whole = each in names or not any(part in names for part in parts)
+        found += [each] if is_whole else parts
+    return tuple(found)
 
 
 def usual_id(names: Iterable[str]) -> str | None:
@@ -195,12 +224,8 @@ def _flag(name: str, value: Any) -> bool:
     return said
 
 
-def _chosen_texts(
-    by_case: Mapping[str, str], asked: str | Iterable[str] | None
-) -> tuple[str, ...]:
-    """Return the fields of the text: those asked for, else those of usual names."""
-    if asked:
-        return (asked,) if isinstance(asked, str) else tuple(asked)
+def _usual_texts(by_case: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the fields of the text that have usual names."""
     bodies = [name for name in BODIES if name in by_case]
     usual = ["text"] if "text" in by_case else ["title", *bodies[:1]]
     return tuple(by_case[name] for name in usual if name in by_case)

@@ -47,7 +47,7 @@ class ReadOptions(TypedDict, total=False):
     labels_from: str | os.PathLike[str] | None
     id_column: str | None
     text_columns: str | Sequence[str] | None
-    labels_column: str | Literal[False] | None
+    labels_column: str | Sequence[str] | Literal[False] | None
     labels_columns: str | Sequence[str] | None
     label_separator: str | None
     skip_bad_lines: bool | None

@@ -111,8 +111,8 @@ class RecordReader(Reader[Records]):
         """Choose among the fields of the file, or of a record, or raise ValueError."""
         if self._layout is None:
             layout = Layout.of(fields, self._options, self._find_flags)
-            is_list = isinstance(fields, Mapping) and isinstance(
-                fields.get(layout.labels), list
+            is_list = isinstance(fields, Mapping) and all(
+                isinstance(fields.get(name), list) for name in layout.labels
             )
             if layout.labels and layout.separator is None and not is_list:
                 layout = layout.split_by(self.tell_separator(layout.labels))
@@ -121,13 +121,14 @@ class RecordReader(Reader[Records]):
             self._layout = layout
         return self._layout
 
-    def tell_separator(self, column: str) -> str | None:
+    def tell_separator(self, columns: tuple[str, ...]) -> str | None:
         """Return what separates labels; None where they are lists. Warn in doubt."""
-        strings = self._label_strings(column)
+        strings = self._label_strings(columns)
         found = tell_separator(strings)
         if found.other is not None:
+            listed = ", ".join(map(repr, columns))
             message = (
-                f"labels in {column!r} are separated by {found.separator!r}, though "
+                f"labels in {listed} are separated by {found.separator!r}, though "
                 f"many have {found.other!r} in them: label_separator says which."
             )
             warn(DoubtfulLabels(self.source.path, message))
@@ -185,14 +186,15 @@ class RecordReader(Reader[Records]):
             pass  # told when it is met again
         return tuple(name for name in left if name in told)
 
-    def _label_strings(self, column: str) -> list[str]:
+    def _label_strings(self, columns: tuple[str, ...]) -> list[str]:
         """Return the first labels that are strings; never many letters."""
         strings, n_letters = [], 0
         try:
-            for record in self.ahead([column]):
-                if isinstance(labels := record.get(column), str):
-                    strings.append(labels.strip())
-                    n_letters += len(labels)
+            for record in self.ahead([*columns]):
+                cells = [record.get(name) for name in columns]
+                found = [cell.strip() for cell in cells if isinstance(cell, str)]
+                strings += found
+                n_letters += sum(map(len, found))
                 if n_letters > MAX_AHEAD:
                     break
         except DataError:
@@ -201,12 +203,13 @@ class RecordReader(Reader[Records]):
 
     def _read_as(self) -> dict[str, Any]:
         """Return the options that read this file without a guess."""
-        layout = self._layout or Layout(None, (), None)
+        layout = self._layout or Layout(None, ())
+        labels = layout.labels if len(layout.labels) > 1 else "".join(layout.labels)
         options = {
             "format": self._options.get("format"),
             "encoding": self.source.encoding,
             "text_columns": layout.texts,
-            "labels_column": layout.labels or (False if not layout.flags else None),
+            "labels_column": labels or (False if not layout.flags else None),
             "labels_columns": layout.flags or None,
             "label_separator": layout.separator if self._is_separated else None,
         }

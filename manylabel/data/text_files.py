@@ -199,7 +199,7 @@ class LibMultiLabelReader(TableReader):
     }
     SEPARATOR = " "
 
-    def tell_separator(self, column: str) -> str:
+    def tell_separator(self, columns: tuple[str, ...]) -> str:
         """Return what the format says."""
         return self.SEPARATOR
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from manylabel._typing import CSR, Array
-from manylabel.data.layout import Layout, usual_id
+from manylabel.data.layout import Layout, named_columns, usual_id
 from manylabel.text import Tagger
 
 INDICES, VALUES = "indices", "values"  # of features, a list each
@@ -46,7 +46,8 @@ class Columns:
         keep: Sequence[str] | None,
     ) -> "Columns":
         """Choose among the columns that there are, or raise ValueError."""
-        chosen = tuple(_usual(names, tagger) if read is None else read)
+        asked = None if read is None else named_columns(read, names)
+        chosen = tuple(_usual(names, tagger)) if asked is None else asked
         kept = tuple(filter(None, [usual_id(names)]) if keep is None else keep)
         for name in (*chosen, *kept):
             if name not in names:

@@ -10,7 +10,7 @@ COLUMNS = (
     *("id_column", "text_columns", "labels_column", "labels_columns"),
     "label_separator",
 )
-SINGLE = ("id_column", "labels_column", "label_separator")
+SINGLE = ("id_column", "label_separator")
 
 
 def kept_columns(tagger: "Tagger") -> dict[str, Any]:
@@ -37,7 +37,7 @@ def told_columns(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _are_names(option: str, value: Any) -> bool:
-    if option in SINGLE:
+    if option in SINGLE or (option == "labels_column" and isinstance(value, str)):
         return isinstance(value, str) and bool(value)
     is_list = isinstance(value, list) and bool(value)
     return is_list and all(isinstance(each, str) and each for each in value)

@@ -121,3 +121,15 @@ def test_odd_tables_are_read_and_what_was_taken_is_said(cli, tmp_path):
     outs = (tmp_path / "1.csv", tmp_path / "2.jsonl")
     done = cli("split", path, *outs, "--label-separator=;", "--test-size=0.5")
     assert done.status == 0, done.err
+
+
+@pytest.mark.parametrize("comma", [False, True])
+def test_labels_of_several_columns_are_joined(cli, tmp_path, comma):
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    path.write_text('"Title, main",one,two\nA,x; y,\nB,,z\n')
+    columns = ["one,two"] if comma else ["one", "two"]
+    asked = [f"--labels-column={column}" for column in columns]
+    done = cli("convert", path, out, "--text-column", "Title, main", *asked)
+    assert done.status == 0
+    assert "labels in 'one', 'two' are separated by ';'" in done.err
+    assert out.read_text() == 'text,labels\nA,"x,y"\nB,z\n'

@@ -245,3 +245,11 @@ def test_elements_of_an_array_that_are_bad_may_be_skipped(put):
     path = put('[{"text": "a", "labels": ["b"]}, {"text": 7}, 3]')
     with pytest.warns(SkippedLines, match="2 bad lines"):
         assert read(path, skip_bad_lines=True).texts == ("a",)
+
+
+def test_lists_of_several_fields_are_joined(put):
+    rows = '{"text": "a", "b": ["x"], "c": null}\n{"text": "b", "b": [], "c": "y"}\n'
+    data = read(put(rows), labels_column=["b", "c"])
+    assert data.labels.decode(data.Y) == [["x"], ["y"]]
+    with pytest.raises(DataError, match="expected a list of labels, found None"):
+        read(put('{"text": "a", "b": null, "c": null}\n'), labels_column=["b", "c"])

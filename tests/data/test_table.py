@@ -233,3 +233,25 @@ def test_a_column_is_not_both_text_and_labels(put, options):
     path = put("text,tags\na,1\n", "a.csv")
     with pytest.raises(DataError, match="another for the labels, found 'tags' for bo"):
         read(path, text_columns=["text", "tags"], **options)
+
+
+SUBJECTS = "title,first,second,third\na,wine,,bread; jam\nb,,,\nc,,jam,wine\n"
+
+
+@pytest.mark.parametrize("asked", ["first,second, third", ["first", "second,third"]])
+def test_labels_of_several_columns_are_joined(put, asked):
+    data = read(put(SUBJECTS, "a.csv"), labels_column=asked)
+    found = [sorted(row) for row in data.labels.decode(data.Y)]
+    assert found == [["bread", "jam", "wine"], [], ["jam", "wine"]]
+    assert data.read_as["labels_column"] == ("first", "second", "third")
+    again = read(put(SUBJECTS, "a.csv"), **data.read_as)
+    assert again.label_names == data.label_names
+
+
+def test_a_comma_may_be_in_the_name_of_a_column(put):
+    content = 'x,"Title, main","a, b","Title, other"\n,one,1,two\n'
+    asked = {"text_columns": "Title, main", "labels_columns": ["a, b"]}
+    data = read(put(content, "a.csv"), **asked)
+    assert (data.texts, data.label_names) == (("one",), ("a, b",))
+    with pytest.raises(DataError, match="did you mean 'Title, main'"):
+        read(put(content, "a.csv"), text_columns="Title, mian")

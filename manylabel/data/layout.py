@@ -7,7 +7,7 @@ from typing import Any
 
 from manylabel._suggestion import nearest
 from manylabel.data.reader import SKIP, ReadOptions
-from manylabel.data.separators import split_labels
+from manylabel.data.separators import split_labels, strip_names
 from manylabel.data.source import decode
 
 IDS = ("id", "uid")
@@ -143,7 +143,7 @@ class Layout:
         cells = [record.get(name) for name in self.labels]
         if len(cells) > 1:  # of several, some may be empty
             cells = [cell for cell in cells if cell is not None] or [None]
-        return [label for cell in cells for label in self._split(cell)]
+        return strip_names(label for cell in cells for label in self._split(cell))
 
     def _split(self, labels: Any) -> list[Any]:
         """Return the labels of one cell."""

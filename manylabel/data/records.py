@@ -61,6 +61,7 @@ class RecordReader(Reader[Records]):
         if options.get("label_separator") == "":
             raise ValueError("label_separator must be at least one character. Got ''.")
         names = read_names(options.get("label_names"))
+        names = names and tuple(name.strip() for name in names)  # as those of rows
         self._given_labels = width(options.get("n_labels"), names, "n_labels")
         self._vocabulary = Vocabulary(names)
         self.settled = names is not None or options.get("labels_column") is False

@@ -44,6 +44,18 @@ def tell_separator(fields: Iterable[str]) -> Separation:
     return Separation(*[*often, None, None][:2])
 
 
+def strip_names(labels: Iterable[Any]) -> list[Any]:
+    """Return labels without the spaces around names, and without empty names.
+
+    Examples
+    --------
+    >>> strip_names(["food ", " ", 3])
+    ['food', 3]
+    """
+    plain = [each.strip() if isinstance(each, str) else each for each in labels]
+    return [each for each in plain if each != ""]
+
+
 def split_labels(field: str, separator: str) -> list[str]:
     """Split a field, unless it is a list, tuple, set or array that was printed.
 
@@ -53,7 +65,7 @@ def split_labels(field: str, separator: str) -> list[str]:
     if (values := _parsed(field)) is not None:
         return [_name(value, field) for value in values]
     parts = field.split() if separator == " " else field.split(separator)
-    return [name for part in parts if (name := part.strip())]
+    return strip_names(parts)
 
 
 def join_labels(

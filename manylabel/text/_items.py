@@ -13,6 +13,7 @@ from manylabel._plural import counted
 from manylabel._typing import CSR
 from manylabel._warning import warn
 from manylabel.data import Dataset, LabelSpace, Vocabulary
+from manylabel.data.separators import strip_names
 from manylabel.exceptions import DoubtfulLabels
 from manylabel.model_selection import Thresholds
 from manylabel.text._embeddings import Hybrid
@@ -155,8 +156,9 @@ class Judged(NamedTuple):
 def check_names(tags: Any, argument: str = TAGS) -> list[list[str]]:
     """Return the names of each row's tags, or raise TypeError or ValueError.
 
-    None, NaN and blanks, for a row or among its names, are no tags. Where ``tags`` have
-    them for rows, at which nobody may have looked, ``DoubtfulLabels`` is warned.
+    None, NaN and blanks, for a row or among its names, are no tags, and spaces around a
+    name do not count. Where ``tags`` have None or such for rows, at which nobody may
+    have looked, ``DoubtfulLabels`` is warned.
     """
     if isinstance(tags, (str, bytes, Mapping)) or not isinstance(tags, Iterable):
         raise TypeError(
@@ -197,6 +199,7 @@ def widen(
 
     Raises ValueError at the first that is neither known nor given, unless it grows.
     """
+    given = strip_names(given)
     allowed = set(known or given)
     is_bound = allowed and not grows and not allowed.issuperset(chain(*rows))
     for row, names in enumerate(rows) if is_bound else ():
@@ -232,7 +235,7 @@ def _check_row(names: Any, row: int, argument: str) -> list[str]:
                 f"{argument} must be strings, as str() makes them. "
                 f"Got {name!r:.40} at row {row}."
             )
-    return list(map(str, found))  # those of an array are strings of NumPy
+    return strip_names(map(str, found))  # those of an array are strings of NumPy
 
 
 def _is_missing(value: Any) -> bool:

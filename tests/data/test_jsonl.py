@@ -55,6 +55,7 @@ def test_ids_may_be_absent(put):
     assert read(put('{"text": "x", "labels": ["a"]}\n')).ids is None
 
 
+@pytest.mark.filterwarnings("ignore::manylabel.exceptions.DoubtfulLabels")
 @given(
     st.lists(
         st.tuples(st.text(), st.lists(st.text(max_size=3), max_size=3)), min_size=1
@@ -63,6 +64,7 @@ def test_ids_may_be_absent(put):
 def test_whole_and_chunks_follow_the_label_space(put, rows):
     lines = [json.dumps({"text": text, "labels": labels}) for text, labels in rows]
     path = put("\n".join(lines))
+    rows = [(text, list(filter(None, map(str.strip, it)))) for text, it in rows]
     space = LabelSpace.from_labels(labels for _, labels in rows)
     data = read(path)
     assert data.texts == tuple(text for text, _ in rows)
@@ -253,3 +255,10 @@ def test_lists_of_several_fields_are_joined(put):
     assert data.labels.decode(data.Y) == [["x"], ["y"]]
     with pytest.raises(DataError, match="expected a list of labels, found None"):
         read(put('{"text": "a", "b": null, "c": null}\n'), labels_column=["b", "c"])
+
+
+def test_spaces_around_a_label_do_not_count(put):
+    path = put('{"text": "a", "labels": ["food ", ""]}\n{"text": "b", "labels": [" "]}')
+    data = read(path)
+    assert data.labels.decode(data.Y) == [["food"], []]
+    assert read(path, label_names=["food "]).label_names == ("food",)

@@ -18,7 +18,9 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"))
 letters = st.text(st.characters(codec="utf-8", categories=["L", "N"]), min_size=1)
 rows = st.lists(st.tuples(texts, st.lists(letters, max_size=3, unique=True)))
 # Labels as people have them, with every mark that could separate others.
-names = st.text(st.sampled_from("ab ,;|\t[]\"'"), max_size=5)
+names = (
+    st.text(st.sampled_from("ab ,;|\t[]\"'"), max_size=5).map(str.strip).filter(bool)
+)
 hard_rows = st.lists(st.tuples(texts, st.lists(names, max_size=3, unique=True)))
 
 

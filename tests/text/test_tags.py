@@ -58,6 +58,11 @@ def test_what_is_missing_is_no_tag(nothing):
     assert tagger.label_counts_.tolist() == alike.label_counts_.tolist()
 
 
+def test_spaces_around_a_name_do_not_count():
+    tagger = ml.Tagger().fit(["a b", "c d"], [["x", ""], ["x "]])
+    assert tagger.label_names_.tolist() == ["x"]
+
+
 def test_what_pandas_calls_missing_is_no_tag():
     pandas = pytest.importorskip("pandas")
     tags = pandas.Series([*TAGS[1:], pandas.NA], dtype=object)

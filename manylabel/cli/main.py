@@ -160,7 +160,7 @@ def _pass_on(
     arguments: list[str], told: set[str], message: object, *_: object, **__: object
 ) -> None:
     """Stand in for ``warnings.showwarning``: a note, once, without a place in code."""
-    if isinstance(message, DoubtfulLabels):
+    if isinstance(message, DoubtfulLabels) and "label_separator" in str(message):
         DOUBTED.add(message.path)
     if str(message) not in told:
         told.add(str(message))

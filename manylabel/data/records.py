@@ -1,6 +1,7 @@
 """Records with a text and its labels, whatever file they come from."""
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple, cast
@@ -26,6 +27,7 @@ from manylabel.exceptions import DataError, DoubtfulLabels
 
 N_AHEAD = 1000  # records that tell how labels are written
 MAX_AHEAD = 1 << 20  # letters of their labels
+FEW = 2  # odd cells of a column that may be a label, and nothing else is
 MANY = 20  # rows with a label of their own, to be no accident
 
 
@@ -136,20 +138,20 @@ class RecordReader(Reader[Records]):
         self._is_separated = found.separator is not None
         return found.separator or (self.SEPARATOR if strings else None)
 
-    def ahead(self, columns: list[str]) -> Iterator[Mapping[str, Any]]:
-        """Yield the first good records, of which only some columns matter."""
+    def ahead(self, columns: list[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield the first good records, of which only some columns matter, numbered."""
         unlabelled: ReadOptions = {**self._options, "labels_column": False}
         for name in ("labels_columns", "label_names", "n_labels"):
             unlabelled.pop(name, None)  # type: ignore[misc]
         reader = type(self)(self.source, unlabelled)
-        for _, item in islice(reader.items(), N_AHEAD):
+        for number, item in islice(reader.items(), N_AHEAD):
             try:
                 record = reader.record(item)
             except DataError:
                 raise
             except ValueError:
                 continue  # told when it is met again
-            yield record
+            yield number, record
 
     def warn(self) -> None:
         """Warn of lines that were skipped, and of labels that may be something else."""
@@ -174,24 +176,35 @@ class RecordReader(Reader[Records]):
 
     def _find_flags(self, columns: list[str]) -> tuple[str, ...]:
         """Return the columns that say yes or no, as 0 and 1 do, and nothing else."""
-        left, told = dict.fromkeys(columns), set[str]()
+        odd: dict[str, list[tuple[int, Any]]] = {name: [] for name in columns}
+        told = Counter[str]()
         try:
-            for record in self.ahead(columns):
-                for name in list(left):
+            for number, record in self.ahead(columns):
+                for name, cells in list(odd.items()):
                     value = record.get(name)
                     if tell_flag(value) is None:
-                        del left[name]
+                        cells.append((number, value))
+                        if len(cells) > FEW:
+                            del odd[name]
                     elif value not in ("", None):
-                        told.add(name)
+                        told[name] += 1
         except DataError:
             pass  # told when it is met again
-        return tuple(name for name in left if name in told)
+        for name, cells in odd.items():
+            if cells and told[name] > FEW * len(cells):
+                line, cell = cells[0]
+                message = (
+                    f"column {name!r:.60} is not taken for a label, as line {line} has "
+                    f"{cell!r:.40}, not 0 or 1: labels_columns says which are labels."
+                )
+                warn(DoubtfulLabels(self.source.path, message))
+        return tuple(name for name in odd if told[name] and not odd[name])
 
     def _label_strings(self, columns: tuple[str, ...]) -> list[str]:
         """Return the first labels that are strings; never many letters."""
         strings, n_letters = [], 0
         try:
-            for record in self.ahead([*columns]):
+            for _, record in self.ahead([*columns]):
                 cells = [record.get(name) for name in columns]
                 found = [cell.strip() for cell in cells if isinstance(cell, str)]
                 strings += found

@@ -67,11 +67,11 @@ class JsonlReader(RecordReader):
         found = {path: follow(record, path) for path in paths}
         return {**record, **{path: it for path, it in found.items() if it is not None}}
 
-    def ahead(self, columns: list[str]) -> Iterator[Mapping[str, Any]]:
-        """Yield the first good records."""
-        for _, line in islice(self.items(), N_AHEAD):
+    def ahead(self, columns: list[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield the first good records, numbered."""
+        for number, line in islice(self.items(), N_AHEAD):
             with suppress(ValueError):  # told when it is met again
-                yield self.record(line)
+                yield number, self.record(line)
 
     def lay_out(self, fields: Iterable[str]) -> Layout:
         """Choose among the fields of the first record, and of others if it lacks any.
@@ -79,7 +79,8 @@ class JsonlReader(RecordReader):
         Only those of the record itself, not of objects inside, may be flags.
         """
         if self._layout is None and isinstance(fields, Mapping):
-            fields = merge_fields(fields, self.ahead([]), self._asked)
+            others = (record for _, record in self.ahead([]))
+            fields = merge_fields(fields, others, self._asked)
         return super().lay_out(fields)
 
 
@@ -94,9 +95,9 @@ class ParquetReader(RecordReader):
         """Yield the rows of each batch."""
         return self._rows(None)
 
-    def ahead(self, columns: list[str]) -> Iterator[dict[str, Any]]:
-        """Yield some columns of the first rows."""
-        return (row for _, row in islice(self._rows(columns), N_AHEAD))
+    def ahead(self, columns: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield some columns of the first rows, numbered."""
+        return islice(self._rows(columns), N_AHEAD)
 
     def _rows(self, columns: list[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield rows of the columns asked for, or of those that the layout has."""

@@ -154,6 +154,16 @@ def test_columns_of_0_and_1_are_labels(put):
     assert read(put(line)).label_names == ("earn", "acq")
 
 
+def test_a_column_that_nearly_is_a_label_is_named(put):
+    rows = [f"{n};a;{n % 2};1;{n}\n" for n in range(9)]
+    path = put(f"id;title;cats;dogs;price\n{''.join(rows)}9;b;?;1;9\n", "a.csv")
+    with pytest.warns(
+        DoubtfulLabels, match="column 'cats' .* line 11 has '\\?'"
+    ) as told:
+        assert read(path).label_names == ("dogs",)
+    assert len(told) == 1
+
+
 def test_columns_of_crosses_are_labels(put):
     path = put("title;ISBN;bees;sea\na;7;x;\nb;8;;X\nc;9;yes;no\n", "a.csv")
     data = read(path)

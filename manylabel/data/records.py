@@ -21,7 +21,7 @@ from manylabel.data.reader import (
     read_names,
     width,
 )
-from manylabel.data.separators import doubt, tell_separator
+from manylabel.data.separators import doubt, empty_name, similar_names, tell_separator
 from manylabel.data.source import Source
 from manylabel.exceptions import DataError, DoubtfulLabels
 
@@ -156,7 +156,8 @@ class RecordReader(Reader[Records]):
     def warn(self) -> None:
         """Warn of lines that were skipped, and of labels that may be something else."""
         super().warn()
-        if message := self._doubt():
+        doubts = (self._doubt(), *self._vocabulary.doubt_names())
+        for message in filter(None, doubts):
             warn(DoubtfulLabels(self.source.path, message))
 
     def _doubt(self) -> str | None:
@@ -288,6 +289,21 @@ class Vocabulary:
     def doubt(self) -> tuple[str, str] | None:
         """Return a name that looks like several and why, if no row has several."""
         return None if self._given or self._most > 1 else doubt(self._columns)
+
+    def doubt_names(self) -> Iterator[str]:
+        """Yield what is odd about names: some mean nothing, or two look like one."""
+        names = () if self._given else self._columns
+        if nothing := empty_name(names):
+            yield (
+                f"{nothing!r} is taken for a label, though it may stand for none: an "
+                "empty cell or list says that there is none."
+            )
+        if twins := similar_names(names):
+            one, other = twins
+            yield (
+                f"labels {one!r:.60} and {other!r:.60} differ only in case or in how "
+                "letters are encoded, and count as two: one spelling makes them one."
+            )
 
     def are_unique(self, n_given: int) -> bool:
         """Return whether each of so many labels is that of one row, its only one."""

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 MARKS = ("\n", "\t", "|", ";", ",")  # the seldomer in a name, the earlier
 FOLD = re.compile(r"(?<=[\t|;,]) *+\n")  # a line end that separates nothing itself
@@ -14,6 +15,7 @@ SHARE = 0.1  # of the fields with any mark, to be more than a part of a name
 # As NumPy prints an array of names, without anything between them.
 QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
 ARRAY = re.compile(rf"\[\s*+{QUOTED}(?:\s++{QUOTED})*+\s*+\]")
+NOTHING = {"nan", "none", "null", "n/a", "na", "#n/a", "<na>", "-", "--", "?"}
 BRACKETS = ("[]", "()", "{}")
 
 
@@ -104,6 +106,33 @@ def doubt(names: Collection[str]) -> tuple[str, str] | None:
         made = [name for name in several if known.issuperset(parts[name])]
         if made or 2 * counts[mark] > len(known):
             return min(made or several), mark
+    return None
+
+
+def empty_name(names: Iterable[str]) -> str | None:
+    """Return a name by which programs and people say that there is nothing, if any.
+
+    Examples
+    --------
+    >>> empty_name(["food", "NaN"])
+    'NaN'
+    """
+    return next((name for name in names if name.lower() in NOTHING), None)
+
+
+def similar_names(names: Iterable[str]) -> tuple[str, str] | None:
+    """Return two names that differ only in case or in Unicode's form, if there are.
+
+    Examples
+    --------
+    >>> similar_names(["food", "drink", "Food"])
+    ('food', 'Food')
+    """
+    first: dict[str, str] = {}
+    for name in names:
+        twin = first.setdefault(normalize("NFC", name).casefold(), name)
+        if twin != name:
+            return twin, name
     return None
 
 

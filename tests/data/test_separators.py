@@ -154,6 +154,21 @@ def test_columns_of_0_and_1_are_labels(put):
     assert read(put(line)).label_names == ("earn", "acq")
 
 
+@pytest.mark.parametrize("nothing", ["NaN", "None", "null", "n/a", "-"])
+def test_a_label_that_may_stand_for_none_is_told(put, nothing):
+    path = put(f"text,tags\na,x|y\nb,{nothing}\n", "a.csv")
+    with pytest.warns(DoubtfulLabels, match=f"'{nothing}' is taken for a label"):
+        assert nothing in read(path).label_names
+    read(path, label_names=["x", "y", nothing])
+
+
+@pytest.mark.parametrize("twin", ["EL\u00c4IN", "ela\u0308in"])
+def test_labels_that_differ_only_in_their_letters_form_are_told(put, twin):
+    path = put(f"text,tags\na,el\u00e4in|y\nb,{twin}\n", "a.csv")
+    with pytest.warns(DoubtfulLabels, match="differ only in case"):
+        assert len(read(path).label_names) == 3
+
+
 def test_a_column_that_nearly_is_a_label_is_named(put):
     rows = [f"{n};a;{n % 2};1;{n}\n" for n in range(9)]
     path = put(f"id;title;cats;dogs;price\n{''.join(rows)}9;b;?;1;9\n", "a.csv")

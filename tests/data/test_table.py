@@ -24,6 +24,7 @@ names = (
 hard_rows = st.lists(st.tuples(texts, st.lists(names, max_size=3, unique=True)))
 
 
+@pytest.mark.filterwarnings("ignore::manylabel.exceptions.DoubtfulLabels")
 @given(rows, st.sampled_from([("csv", ","), ("tsv", "\t")]))
 def test_what_the_standard_library_writes_is_read(put, rows, kind):
     name, delimiter = kind

@@ -22,7 +22,8 @@ LABELS_SOUGHT = (
     "the labels in a field 'labels', 'tags' or 'target_ind', or in columns of 0 and 1, "
     "or of x and nothing, or labels_column or labels_columns"
 )
-NO, YES = ("", "0", "false", "no"), ("1", "true", "x", "yes")
+NO = ("", "0", "false", "no", "falsch", "nein", "faux", "non", "ei")
+YES = ("1", "true", "x", "yes", "wahr", "ja", "vrai", "oui", "kyllä", "✓", "✔")
 FLAGS = dict.fromkeys(NO, False) | dict.fromkeys(YES, True)
 
 
@@ -196,8 +197,8 @@ def tell_flag(value: Any) -> bool | None:
 
     Examples
     --------
-    >>> [tell_flag(value) for value in ("1", "0.0", "", "X", True, "maybe")]
-    [True, False, False, True, True, None]
+    >>> [tell_flag(value) for value in ("1", "0.0", "", "X", True, "WAHR", "maybe")]
+    [True, False, False, True, True, True, None]
     """
     if isinstance(value, str):
         return FLAGS.get(value.strip().lower().removesuffix(".0"))
@@ -220,7 +221,10 @@ def _check_once(chosen: Iterable[str | bool | None], names: list[str]) -> None:
 def _flag(name: str, value: Any) -> bool:
     said = tell_flag(value)
     if said is None:
-        raise ValueError(f"expected 0 or 1, or x, in {name!r}, found {value!r:.40}.")
+        raise ValueError(
+            f"expected 0 or 1, no or yes, FALSE or TRUE, or x or nothing, in {name!r}, "
+            f"found {value!r:.40}."
+        )
     return said
 
 

@@ -21,7 +21,13 @@ from manylabel.data.reader import (
     read_names,
     width,
 )
-from manylabel.data.separators import doubt, empty_name, similar_names, tell_separator
+from manylabel.data.separators import (
+    doubt,
+    empty_name,
+    half_bracket,
+    similar_names,
+    tell_separator,
+)
 from manylabel.data.source import Source
 from manylabel.exceptions import DataError, DoubtfulLabels
 
@@ -297,6 +303,11 @@ class Vocabulary:
             yield (
                 f"{nothing!r} is taken for a label, though it may stand for none: an "
                 "empty cell or list says that there is none."
+            )
+        if half := half_bracket(names):
+            yield (
+                f"{half!r:.60} is taken for a label, though a list seems to begin or "
+                "end there: names in a list have quotes, as in ['a', 'b']."
             )
         if twins := similar_names(names):
             one, other = twins

@@ -16,6 +16,9 @@ SHARE = 0.1  # of the fields with any mark, to be more than a part of a name
 QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
 ARRAY = re.compile(rf"\[\s*+{QUOTED}(?:\s++{QUOTED})*+\s*+\]")
 NOTHING = {"nan", "none", "null", "n/a", "na", "#n/a", "<na>", "-", "--", "?"}
+# As PostgreSQL prints one: only names with a comma, a space or such are in quotes.
+ELEMENT = r"""(?:\s*+"(?:[^"\\]|\\.)*+"\s*+|[^"'{}\[\]\\,]*+)"""
+POSTGRES = re.compile(rf"\{{{ELEMENT}(?:,{ELEMENT})*+\}}", re.DOTALL)
 BRACKETS = ("[]", "()", "{}")
 
 
@@ -120,6 +123,24 @@ def empty_name(names: Iterable[str]) -> str | None:
     return next((name for name in names if name.lower() in NOTHING), None)
 
 
+def half_bracket(names: Iterable[str]) -> str | None:
+    """Return a name that has one half of the brackets of a list, if any.
+
+    Examples
+    --------
+    >>> half_bracket(["food", "[drink]", "[bread"]), half_bracket(["b [c]"])
+    ('[bread', None)
+    """
+    halves = (
+        name
+        for name in names
+        for begin, end in (("[", "]"), ("{", "}"))
+        if (name[:1] == begin and end not in name)
+        or (name[-1:] == end and begin not in name)
+    )
+    return next(halves, None)
+
+
 def similar_names(names: Iterable[str]) -> tuple[str, str] | None:
     """Return two names that differ only in case or in Unicode's form, if there are.
 
@@ -144,6 +165,8 @@ def _parsed(field: str) -> list[Any] | None:
         return []
     if field[:1] + field[-1:] not in BRACKETS:
         return None
+    if POSTGRES.fullmatch(field):
+        return _postgres(field)
     if ARRAY.fullmatch(field):  # Python would read neighbours as one name
         field = f"[{','.join(re.findall(QUOTED, field))}]"
     for parse in (json.loads, ast.literal_eval):
@@ -154,6 +177,16 @@ def _parsed(field: str) -> list[Any] | None:
         if isinstance(values, list | tuple | set):
             return list(values)
     return None
+
+
+def _postgres(field: str) -> list[Any]:
+    """Return the names of an array as PostgreSQL prints it; NULL is none."""
+    parts = re.findall(ELEMENT, field[1:-1])
+    bare = [part for part in map(str.strip, parts) if part not in ("", "NULL")]
+    return [
+        re.sub(r"\\(.)", r"\1", part[1:-1]) if part.startswith('"') else part
+        for part in bare
+    ]
 
 
 def _name(value: Any, field: str) -> str:

@@ -50,11 +50,26 @@ def test_what_a_data_frame_wrote_of_any_collection_is_labels(put, kind):
     assert list(map(sorted, data.labels.decode(data.Y))) == list(map(sorted, rows))
 
 
-@pytest.mark.parametrize(
-    "name", ["(a)", "{a}", "('a')", "[a]", "{'a': 1}", "{[]}", "((("]
-)
+@pytest.mark.parametrize("name", ["(a)", "('a')", "[a]", "{'a': 1}", "{[]}", "((("])
 def test_a_name_in_brackets_is_a_name(put, name):
     assert read(put(f'text;tags\nx;"{name}"\n', "a.csv")).label_names == (name,)
+
+
+def test_arrays_of_postgres_are_labels(put):
+    cells = ["{eläin,koti}", '{"a, b",koti}', "{}", '{NULL,"x \\"y\\"", z}']
+    file = io.StringIO()
+    csv.writer(file).writerows([["text", "tags"], *(["x", cell] for cell in cells)])
+    data = read(put(file.getvalue(), "a.csv"))
+    assert data.labels.decode(data.Y) == [
+        *(["eläin", "koti"], ["a, b", "koti"], []),
+        ['x "y"', "z"],
+    ]
+
+
+def test_half_a_bracket_is_told(put):
+    path = put('text,tags\na,"[eläin, koti]"\nb,"[koti]"\n', "a.csv")
+    with pytest.warns(DoubtfulLabels, match=r"'\[eläin' is taken for a label"):
+        read(path)
 
 
 @pytest.mark.parametrize("field", ['["a\nb"]', "['a' 'b\\x']", "['a' '\\']"])
@@ -152,6 +167,19 @@ def test_columns_of_0_and_1_are_labels(put):
     assert data.label_names == ("acq",)
     line = '{"text": "a", "earn": 1, "acq": false}\n'
     assert read(put(line)).label_names == ("earn", "acq")
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [("ja", "nein"), ("WAHR", "FALSCH"), ("✓", ""), ("Kyllä", "ei"), ("oui", "non")],
+)
+def test_yes_may_be_said_otherwise(put, yes, no):
+    path = put(f"text,b,c\na,{yes},{no}\nd,{no},{yes}\n", "a.csv")
+    data = read(path)
+    assert data.labels.decode(data.Y) == [["b"], ["c"]]
+    path = put("text,b\na,maybe\n", "a.csv")
+    with pytest.raises(DataError, match="no or yes, FALSE or TRUE, or x or nothing, in"):
+        read(path, labels_columns="b")
 
 
 @pytest.mark.parametrize("nothing", ["NaN", "None", "null", "n/a", "-"])

@@ -28,6 +28,10 @@ NO_WORKBOOK = (
     "expected text or Parquet, found a workbook or a zip archive: save the table as "
     "CSV, or unpack the archive."
 )
+PDF = b"%PDF"  # else taken for a comment of ARFF
+NO_PDF = (
+    "expected text or Parquet, found a binary file, a PDF: save its text to a file."
+)
 # JSON takes up to 24 times as much memory as text: 200 MB for the longest line.
 MAX_LINE = 1 << 23
 
@@ -38,8 +42,8 @@ class Source:
     Parameters
     ----------
     path : str or path-like
-        The file. A missing or unreadable one raises OSError; a folder, a workbook, and
-        a pipe, which could be read only once, raise DataError.
+        The file. A missing or unreadable one raises OSError; a folder, a workbook, a
+        PDF, and a pipe, which could be read only once, raise DataError.
     max_line_bytes : int, default=2**23
         The longest line; a longer one raises DataError before it fills the memory.
     encoding : str or None, default=None
@@ -80,6 +84,8 @@ class Source:
             start = raw.read(4)
         if start in WORKBOOKS:
             raise DataError(self.path, NO_WORKBOOK)
+        if start == PDF:
+            raise DataError(self.path, NO_PDF)
         self.gzipped = start.startswith(GZIP_MAGIC)
         self.encoding = UTF_8 if encoding is None else check_encoding(encoding)
         self._old_ends = False

@@ -208,3 +208,8 @@ def test_a_damaged_parquet_is_read_or_refused(put, data):
     parquet.write_table(table, sink)
     whole = sink.getvalue().to_pybytes()
     reads_or_refuses(put(data.draw(edited(whole))), format="parquet")
+
+
+def test_a_pdf_is_said_to_be_binary(put):
+    with pytest.raises(DataError, match="found a binary file, a PDF"):
+        read(put(b"%PDF-1.4\n%\xe2\xe3\n1 0 obj\n", "a.pdf"))

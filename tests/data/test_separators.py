@@ -178,7 +178,9 @@ def test_yes_may_be_said_otherwise(put, yes, no):
     data = read(path)
     assert data.labels.decode(data.Y) == [["b"], ["c"]]
     path = put("text,b\na,maybe\n", "a.csv")
-    with pytest.raises(DataError, match="no or yes, FALSE or TRUE, or x or nothing, in"):
+    with pytest.raises(
+        DataError, match="no or yes, FALSE or TRUE, or x or nothing, in"
+    ):
         read(path, labels_columns="b")
 
 
@@ -229,7 +231,7 @@ def test_columns_of_0_and_1_in_parquet_are_labels(tmp_path):
 
 def test_other_values_in_columns_of_labels_are_refused(put):
     path = put("text,x\n" + "a,1\n" * 1000 + "b,2\n", "a.csv")
-    with pytest.raises(DataError, match="line 1002: expected 0 or 1, or x, in 'x', f"):
+    with pytest.raises(DataError, match=r"line 1002: expected 0 or 1, .*, in 'x', f"):
         read(path)
     path = put("text,x,tags\na,1,b\n", "a.csv")
     with pytest.raises(DataError, match="labels_column must be left out beside"):

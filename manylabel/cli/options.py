@@ -251,7 +251,7 @@ def _defaults(context: typer.Context, path: Path) -> dict[str, Any]:
     found = {name.replace("-", "_"): value for name, value in table.items()}
     for key in found:
         if key not in keys:
-            known = ", ".join(keys)
+            known = ", ".join(keys).replace("_", "-")  # none is a name in Python
             raise DataError(path, f"expected in [{verb}] {known}, found {key!r}.")
     return {
         keys[key].name: _value(path, verb, key, keys[key], value)

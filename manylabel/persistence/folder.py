@@ -37,6 +37,7 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP)
 FORMAT = 1
 MANIFEST = "manifest.json"
 ARRAYS = re.compile(r"arrays-[0-9a-f]{16}\.safetensors")
+N_SHOWN = 5  # models in a folder that a refusal names
 DRAFT = ".draft-"  # begins the name of a file that is being written
 OURS = re.compile(rf"{MANIFEST}|{ARRAYS.pattern}|{DRAFT}.*", re.DOTALL)
 FAULTS = (  # whatever a class may make of what is not a model of its own
@@ -176,7 +177,10 @@ def _model_folder(path: str | Path) -> Path:
     if not folder.is_dir():
         raise ArchiveError(folder, "there is no such model folder.")
     if not os.path.lexists(folder / MANIFEST):
-        reason = f"this is no model's folder: there is no {MANIFEST} in it."
+        inside = sorted(each.parent.name for each in folder.glob(f"*/{MANIFEST}"))
+        shown = ", ".join(inside[:N_SHOWN]) + ", ..." * (len(inside) > N_SHOWN)
+        also = f", but models are: {shown}" * bool(inside)
+        reason = f"this is no model's folder: there is no {MANIFEST} in it{also}."
         raise ArchiveError(folder, reason)
     return folder
 

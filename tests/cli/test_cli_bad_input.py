@@ -97,6 +97,10 @@ def test_a_missing_file_and_a_folder_are_refused(cli, tmp_path):
     assert refuses(
         cli("describe", tmp_path), "no model's folder: there is no manifest.json"
     )
+    (tmp_path / "debtags").mkdir()
+    (tmp_path / "debtags" / "manifest.json").touch()
+    reason = "there is no manifest.json in it, but models are: debtags."
+    assert refuses(cli("describe", tmp_path), reason)
     outcome = cli("convert", tmp_path, tmp_path / "out.txt")
     assert refuses(outcome, "expected a file, found a folder.")
 

@@ -63,6 +63,10 @@ def test_the_command_line_wins(cli, run, monkeypatch):
         ("[fti]\n", "expected a table for one of demo, .*, found 'fti'."),
         ("fit = 1\n", "expected a table for one of demo, .*, found 'fit'."),
         ("[fit]\nlerner = 'x'\n", r"expected in \[fit\] file, model, .*'lerner'."),
+        (
+            "[fit]\na = 1\n",
+            r"model, [^_]*, time-limit, [^_]*, text-column, [^_-]*labels-column",
+        ),
         ("[fit]\njobs = {a = 1}\n", r"expected a value for 'jobs' in \[fit\]."),
         ("[fit]\nmodel = \n", "expected TOML: .*line 2"),
         ("[fit]\nmodel = '\xff'\n", "expected TOML: .*"),

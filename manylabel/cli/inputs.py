@@ -258,10 +258,25 @@ class DataFile:
         from manylabel.data.text_files import tell_table
 
         asked = self.reading.options()["text_columns"] or columns
-        header = head.lstrip(b"\r\n").partition(b"\n")[0]
-        if not (asked or any(mark in header for mark in (b",", b";", b"\t", b"|"))):
+        header, _, rest = head.lstrip(b"\r\n").partition(b"\n")
+        has_marks = any(mark in header for mark in (b",", b";", b"\t", b"|"))
+        if not (asked or has_marks or rest.strip()):
             return None  # a word, as it may be typed
         return tell_table(header, {"text_columns": asked, "labels_column": False})
+
+    def has_header(self) -> bool:
+        """Tell whether texts begin with a table's header, as what is typed does not."""
+        from manylabel.data.json_records import is_json
+        from manylabel.data.source import Source
+
+        if self.given == STANDARD:
+            stream: Any = sys.stdin.buffer
+            head = b"" if stream.isatty() else stream.peek(1).removeprefix(BOM_UTF8)
+        elif self.given.is_file():
+            head = Source(self.given).head
+        else:
+            return False
+        return not is_json(head) and self._tell_table(head) is not None
 
     def _tell(self, data: "Dataset") -> None:
         """Say how the file was read, where that was not said before."""

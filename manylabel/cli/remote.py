@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -120,6 +121,8 @@ def _items(data: DataFile) -> Iterator[list[dict[str, Any]]]:
     file = data.given
     if data.reading != Reading() or not TABLES.isdisjoint(file.suffixes):
         yield from _rows(data)
+    elif data.has_header():
+        yield from _rows(replace(data, textual=True))
     elif file == STANDARD:
         yield from _parse(sys.stdin.buffer, Path("standard-input"))
     else:

@@ -121,7 +121,7 @@ def test_columns_of_the_model_tell_a_table_on_standard_input(
 
 def test_lines_that_only_look_like_a_header_can_be_texts(cli, best, standard_input):
     standard_input(b"text\nred wine\n")
-    assert len(best()) == 2
+    assert len(best("-", "--from", "lines")) == 2
     standard_input(b"text,wine\nred wine\n")
     assert len(best("-", "--from", "lines")) == 2
 
@@ -171,3 +171,17 @@ def test_the_nearest_name_is_suggested(
     place = ["train.csv", "--model", "m"] if verb == "fit" else [tagger]
     done = cli(verb, *place, *others)
     assert (done.status, near in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize("header", [b"text", b"\xef\xbb\xbfText\r"])
+def test_the_header_of_a_single_column_is_no_text(
+    cli, tagger, tmp_path, standard_input, header
+):
+    path = tmp_path / "new.txt"
+    path.write_bytes(header + b"\nred wine\n")
+    for given in (path, "-"):
+        standard_input(path.read_bytes())
+        done = cli("predict", tagger, given, "-k", "1", "--format", "csv")
+        assert len(done.out.splitlines()) == 2, done.out
+    standard_input(b"text\n")  # a word, as it may be typed
+    assert len(cli("predict", tagger, "-k", "1").out.splitlines()) == 2

@@ -1,6 +1,7 @@
 """The client: verbs, retries with one key, and what it does not load."""
 
 import asyncio
+import io
 import json
 import os
 import socket
@@ -168,6 +169,22 @@ def test_a_table_is_read_by_the_columns_that_the_service_tells(fake, tmp_path, c
     with pytest.raises(SystemExit, match="2"):
         run(["predict", "menu", str(table), "--url", url])
     assert "--text-column" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_piped", [False, True])
+@pytest.mark.parametrize("content", ["text\nred wine\n", "n;text\n7;red wine\n"])
+def test_a_header_is_no_text(fake, tmp_path, monkeypatch, content, is_piped):
+    answer = {"model": "menu", "version": "0", "applied": 0}
+    answer["predictions"] = [{"id": None, "item": "7", "labels": []}]
+    url, seen = fake([(200, answer, {})])
+    path = tmp_path / "new.txt"
+    path.write_text(content)
+    monkeypatch.setattr(
+        "sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(path.read_bytes())))
+    )
+    with pytest.raises(SystemExit, match="0"):
+        run(["predict", "menu", "-" if is_piped else str(path), "--url", url])
+    assert seen[-1][2]["items"] == [{"text": "red wine"}]
 
 
 @pytest.mark.parametrize(

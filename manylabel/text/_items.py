@@ -100,6 +100,7 @@ class Labelled(NamedTuple):
             return cls(items.labels, items.Y)
         refuse_matrix(tags, "X" if are_features(items) else "texts")
         rows = check_names(tags)
+        _check_order(items, tags)
         space = LabelSpace.from_labels(rows)
         return cls(space, space.encode(rows))
 
@@ -172,6 +173,19 @@ def check_names(tags: Any, argument: str = TAGS) -> list[list[str]]:
         reason = f"{TAGS} are missing for {missing}, as if no label belonged there."
         warn(DoubtfulLabels(None, reason))
     return [_check_row(names, row, argument) for row, names in enumerate(rows)]
+
+
+def _check_order(items: Any, tags: Any) -> None:
+    """Warn where data of pandas have the same index in another order."""
+    if not (hasattr(items, "iloc") and hasattr(tags, "iloc")):
+        return
+    ours, theirs = items.index, tags.index
+    if not ours.equals(theirs) and sorted(map(str, ours)) == sorted(map(str, theirs)):
+        reason = (
+            f"{TAGS} have the index of the items in another order, and are taken as "
+            f"they stand: {TAGS}.loc[items.index] has the order of the items."
+        )
+        warn(DoubtfulLabels(None, reason))
 
 
 def refuse_matrix(tags: Any, items: str) -> None:

@@ -71,6 +71,33 @@ def test_what_pandas_calls_missing_is_no_tag():
     assert len(told) == 1
 
 
+class Index(list):
+    """What of an index of pandas is looked at."""
+
+    def equals(self, other):
+        """Tell whether another has the same order."""
+        return self == other
+
+
+class Column(list):
+    """What of a column of pandas is looked at."""
+
+    iloc = None
+
+    def __init__(self, values, order):
+        super().__init__(values)
+        self.index = Index(order)
+
+
+def test_an_index_in_another_order_is_told():
+    order = range(len(TEXTS))
+    texts = Column(TEXTS, order)
+    with pytest.warns(DoubtfulLabels, match="index of the items in another order"):
+        ml.Tagger().fit(texts, Column(TAGS, reversed(order)))
+    for same in (order, range(7, 7 + len(TAGS))):
+        ml.Tagger().fit(texts, Column(TAGS, same))
+
+
 def test_a_matrix_of_labels_for_rows_is_refused_with_the_way_out():
     with pytest.raises(TypeError, match=r"rows of 0 and 1 are fitted as Dataset\(X, Y"):
         ml.Tagger().fit(np.eye(3), np.eye(3))

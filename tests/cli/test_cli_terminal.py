@@ -9,11 +9,12 @@ import pytest
 # Clears the screen, rings, sets a title; turns words around; breaks lines; is half.
 LABELS = [
     *("\x1b[2Jred", "\x07bell", "\x9d0;title\x9c", "\u202eevil", "\u2066iso\u200f"),
-    *("line\nbreak\u2028\x85", "\ud800half", "[bold]b[/bold]", ":smile:", "rosé", "本"),
+    *("line\nbreak\u2028\x85s", "\ud800half", "[bold]b[/bold]", ":smile:", "rosé"),
+    "本",
 ]
 SHOWN = [
     *("\\x1b[2Jred", "\\x07bell", "\\x9d0;title\\x9c", "\\u202eevil"),
-    *("\\u2066iso\\u200f", "line\\nbreak\\u2028\\x85", "\\ud800half"),
+    *("\\u2066iso\\u200f", "line\\nbreak\\u2028\\x85s", "\\ud800half"),
     *("[bold]b[/bold]", ":smile:", "rosé", "本"),
 ]
 NAME = "da\x1b[31mta\u202e[red]:smile:$\\frac{$"  # of files

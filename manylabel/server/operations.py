@@ -26,6 +26,7 @@ from manylabel.server.schemas import (
 )
 from manylabel.server.security import Guard
 from manylabel.server.service import Service
+from manylabel.server.store import check_name
 from manylabel.server.subscription import Update
 
 TAR = "application/x-tar"
@@ -37,8 +38,7 @@ Job = Annotated[str, Path(max_length=100, description="The job's id.")]
 NewModel = Annotated[
     str,
     Path(
-        pattern=uploads.NAME.pattern,
-        description="The model's name: letters, digits, - and _.",
+        description="The model's name: letters, digits, ., - and _.",
         examples=["tags"],
     ),
 ]
@@ -135,6 +135,7 @@ class Operations(Routes):
     async def upload(self, request: Request, model: NewModel) -> Response:
         """Put a model folder, as a tar archive, in the place of a model, or as new."""
         who = self.guard.admit(request, "admin", model)
+        check_name(model)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != TAR:
             raise NotJson(f"The content type must be {TAR}. Got {kind[:80]!r}.")

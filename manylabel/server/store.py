@@ -57,12 +57,11 @@ class Store:
         self.kept = self.models / SERVE
 
     def names(self) -> list[str]:
-        """Return the names of the model folders that users saved."""
-        found = (
-            path.name for path in self.models.iterdir() if NAME.fullmatch(path.name)
-        )
+        """Return the names of the model folders that users saved, even if no good."""
         return sorted(
-            name for name in found if (self.models / name / MANIFEST).is_file()
+            path.name
+            for path in self.models.iterdir()
+            if not path.name.startswith(".") and (path / MANIFEST).is_file()
         )
 
     def look(self, name: str) -> str:
@@ -188,7 +187,10 @@ class Store:
 
 
 def check_name(name: str) -> None:
-    """Refuse the name of a model that would take the place of the service's own."""
+    """Refuse the name of a model that an address cannot have, or the service's own."""
+    if not NAME.fullmatch(name):
+        rule = "letters, digits, ., - and _, at most 100, a letter or digit first"
+        raise BadItem(f"The name of a model must be {rule}. Got {name!r:.80}.")
     if RESERVED.fullmatch(name):
         rule = "other than jobs, tokens.json and log.db, which the service uses"
         raise BadItem(f"The name of a model must be {rule}. Got {name!r:.80}.")

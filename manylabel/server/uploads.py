@@ -4,7 +4,6 @@ What is saved is what the checked loader made of the archive, so no file of a st
 is ever put where models are.
 """
 
-import re
 import shutil
 import tarfile
 from pathlib import Path
@@ -15,7 +14,6 @@ from manylabel.server.errors import BadItem
 from manylabel.server.store import check_name
 from manylabel.text import Tagger
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 MOST_FILES = 16
 
 
@@ -33,8 +31,6 @@ def install(archive: Path, models: Path, name: str, who: str) -> None:
     who : str
         Who sent it, kept with the model.
     """
-    if not NAME.fullmatch(name):
-        raise BadItem(f"The name must be letters, digits, - and _. Got {name!r:.80}.")
     check_name(name)
     folder = archive.with_name("unpacked")
     folder.mkdir()

@@ -180,6 +180,16 @@ def test_names_of_the_services_own_files_are_refused(
     assert not (kept / name / "versions").exists()
 
 
+@pytest.mark.parametrize("name", ["my model", "a+b", "50%", "-x", "_y", "a" * 101])
+def test_names_that_no_address_has_are_told(
+    folder, batch_tagger, caplog, name, serving
+):
+    batch_tagger.save(folder / "models" / name)
+    with serving(folder) as service:
+        assert service.names() == ["m"]
+    assert "must be letters, digits, ., - and _, at most 100, a letter" in caplog.text
+
+
 def test_labels_are_sorted_before_a_model_is_ready(folder, monkeypatch, serving):
     extended = LabelIndex.extended
 

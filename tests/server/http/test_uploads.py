@@ -26,6 +26,17 @@ def member(name, kind=tarfile.REGTYPE, target="", size=0):
     return found
 
 
+def test_an_uploaded_model_has_a_name_as_folders_have(http, shared, fitted):
+    content = pack(fitted / "menu")
+    answer = http.put("/v1/models/a.v2", content=content, headers=TAR)
+    assert answer.status_code == 204
+    assert (shared / "a.v2").is_dir()
+    for name in ("_y", "a+b", ".x", "my%20model"):
+        answer = http.put(f"/v1/models/{name}", content=content, headers=TAR)
+        assert (answer.status_code, answer.json()["title"]) == (422, "Bad item")
+        assert "must be letters, digits, ., - and _" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize("prefix", ["", "./", "model/"])
 def test_an_uploaded_model_is_served(http, fitted, prefix):
     name = f"new{len(prefix)}"

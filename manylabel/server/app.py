@@ -8,7 +8,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -20,7 +20,7 @@ from manylabel.server import figures, openapi, schemas, static
 from manylabel.server.api import Tagging
 from manylabel.server.gate import Gate
 from manylabel.server.lifecycle import Life
-from manylabel.server.limits import Limits
+from manylabel.server.limits import Invalid, Limits
 from manylabel.server.metrics import TYPE, Metrics
 from manylabel.server.operations import STREAM, TAR, Operations
 from manylabel.server.problems import (
@@ -180,7 +180,8 @@ async def _share(metrics: Metrics) -> None:
 
 def _routes(table: Iterable[Route], verbs: Any) -> APIRouter:
     """Return the routes of a table, answered by the methods of an object."""
-    router = APIRouter(tags=[type(verbs).__name__.lower()])
+    tag = type(verbs).__name__.lower()
+    router = APIRouter(tags=[tag], dependencies=[Depends(_check_query)])
     for route in table:
         responses = openapi.problems(*ALWAYS, *route.more)
         if 200 in route.more:  # noqa: PLR2004
@@ -200,6 +201,16 @@ def _routes(table: Iterable[Route], verbs: Any) -> APIRouter:
             openapi_extra=route.body,
         )
     return router
+
+
+def _check_query(request: Request) -> None:
+    """Refuse parameters of an address that its route does not take."""
+    known = {field.alias for field in request.scope["route"].dependant.query_params}
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        raise Invalid(
+            [{"type": "extra_forbidden", "loc": ("query", name)} for name in unknown]
+        )
 
 
 def _watching(life: Life, guard: Guard, metrics: Metrics) -> APIRouter:

@@ -238,6 +238,24 @@ def test_labels_are_found_by_their_beginning(http):
     assert [each.label for each in found.labels] == ["drink"]
 
 
+@pytest.mark.parametrize(
+    ("verb", "path", "name"),
+    [
+        ("POST", f"{MENU}/feedback?Wait=applied", "Wait"),
+        ("POST", f"{MENU}/predict?k=1", "k"),
+        ("POST", f"{MENU}/predict?after=1&k=1", "k"),
+        ("GET", f"{MENU}/labels?prefx=a", "prefx"),
+        ("GET", "/v1/models?limit=3", "limit"),
+        ("POST", f"{MENU}/rollback?sequence=1", "sequence"),
+    ],
+)
+def test_a_query_parameter_that_is_not_known_is_refused(http, verb, path, name):
+    answer = http.request(verb, path, json={"items": [WINE]})
+    assert (answer.status_code, answer.json()["title"]) == (422, "Invalid request")
+    words = f"query.{name}: is not known, or misspelt."
+    assert answer.json()["detail"].startswith(words)
+
+
 def test_models_versions_cards_and_figures_are_told(http):
     assert http.get("/v1/models").json()["models"][-2:] == ["menu", "rows"]
     versions = http.get(f"{MENU}/versions").json()

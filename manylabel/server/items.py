@@ -89,8 +89,9 @@ def as_rows(tagger: Tagger, items: Sequence[Item]) -> Any:
     wanted = "text" if tagger.reads_texts_ else "features"
     for item in items:
         if wanted not in item:
+            keys = ", ".join(map(str, item)) or "nothing"
             raise BadItem(
-                f"item must have {wanted}, as the model reads. Got {item!r:.80}."
+                f"item must have {wanted}, as the model reads. Got {keys:.80}."
             )
     if tagger.reads_texts_:
         return [_text(item["text"]) for item in items]
@@ -104,7 +105,7 @@ def as_rows(tagger: Tagger, items: Sequence[Item]) -> Any:
 
 def _text(text: Any) -> str:
     if not isinstance(text, str):
-        raise BadItem(f"text must be a string. Got {text!r:.40}.")
+        raise BadItem(f"text must be a string. Got {type(text).__name__}.")
     return text
 
 
@@ -116,9 +117,8 @@ def _columns(tagger: Tagger) -> dict[str, int]:
 def _row(features: Any, columns: Mapping[str, int], width: int) -> dict[int, float]:
     """Return the values of features by column, in the order of columns."""
     if not isinstance(features, Mapping):
-        raise BadItem(
-            f"features must be values by name or column. Got {features!r:.40}."
-        )
+        kind = type(features).__name__
+        raise BadItem(f"features must be values by name or column. Got {kind}.")
     row = {}
     for name, value in features.items():
         column = columns.get(str(name))
@@ -128,9 +128,8 @@ def _row(features: Any, columns: Mapping[str, int], width: int) -> dict[int, flo
             rule = f"names of the model's features or columns below {width}"
             raise BadItem(f"features must be {rule}. Got {name!r:.60}.")
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise BadItem(
-                f"features must be numbers. Got {value!r:.40} for {name!r:.60}."
-            )
+            kind = type(value).__name__
+            raise BadItem(f"features must be numbers. Got {kind} for {name!r:.60}.")
         if not abs(value) <= LARGEST:
             raise BadItem(
                 f"features must be finite numbers. Got {value} for {name!r:.60}."

@@ -89,7 +89,7 @@ def test_a_request_that_is_sent_again_outlives_its_prediction(replica, wait_for)
         (FeedbackIn([""], item=TEXT), "labels must be strings, not blank"),
         (FeedbackIn([], [" "], item=TEXT), "labels must be strings, not blank"),
         (FeedbackIn(["a"], item={"features": {}}), "item must have text"),
-        (FeedbackIn(["a"], item={"text": 3}), "text must be a string. Got 3"),
+        (FeedbackIn(["a"], item={"text": 3}), "text must be a string. Got int"),
     ],
 )
 def test_bad_feedback_is_refused_and_not_logged(replica, said, why):

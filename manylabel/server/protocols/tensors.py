@@ -144,7 +144,9 @@ def _flatten(data: Sequence[Any]) -> Iterator[str]:
         inner = each if isinstance(each, list) else [each]
         for text in inner:
             if not isinstance(text, str):
-                raise BadItem(f"data of an input must be texts. Got {text!r:.40}.")
+                raise BadItem(
+                    f"data of an input must be texts. Got {type(text).__name__}."
+                )
             yield text
 
 

@@ -306,6 +306,21 @@ def test_requests_that_do_not_fit_are_refused_by_place(http, body, where):
 
 
 @pytest.mark.parametrize(
+    ("model", "item", "got"),
+    [
+        ("rows", {"text": "secret"}, "text"),
+        ("rows", {"id": "x", "text": "secret"}, "text, id"),
+        ("menu", {"features": {"secret": 1.0}}, "features"),
+    ],
+)
+def test_what_an_item_says_is_not_repeated(http, model, item, got):
+    answer = http.post(f"/v1/models/{model}/predict", json={"items": [item]})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith(f"as the model reads. Got {got}.")
+    assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize(
     ("verb", "body", "words"),
     [
         ("predict", "{", "body: is no JSON: EOF while"),

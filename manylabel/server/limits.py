@@ -33,6 +33,10 @@ class NotJson(ServiceError):
     """A body is not said to be JSON, or is not."""
 
 
+class NotTar(ServiceError):
+    """A model is sent that is not said to be a tar archive."""
+
+
 class Invalid(ServiceError):
     """A request does not fit its schema.
 

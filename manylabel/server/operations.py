@@ -16,7 +16,7 @@ from manylabel.server.api import JSON, Model, Routes, acknowledge
 from manylabel.server.errors import Busy, UnknownJob
 from manylabel.server.gate import DEADLINE
 from manylabel.server.lifecycle import Life
-from manylabel.server.limits import Limits, NotJson
+from manylabel.server.limits import Limits, NotTar
 from manylabel.server.replica import Replica
 from manylabel.server.schemas import (
     ActivateRequest,
@@ -138,7 +138,7 @@ class Operations(Routes):
         check_name(model)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != TAR:
-            raise NotJson(f"The content type must be {TAR}. Got {kind[:80]!r}.")
+            raise NotTar(f"The content type must be {TAR}. Got {kind[:80]!r}.")
         with tempfile.TemporaryDirectory(prefix="manylabel-upload-") as folder:
             archive = File(folder, "model.tar")
             with archive.open("wb") as file:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from manylabel._plural import counted
 from manylabel.exceptions import ManylabelError
 from manylabel.server import errors, limits, security
 from manylabel.server.schemas import WRITTEN
@@ -17,7 +18,7 @@ EXPECTED = {
     "json_invalid": "is no JSON: {error}",
     "missing": "must be given",
     "extra_forbidden": "is not known, or misspelt",
-    "model_type": "must be an object",
+    "model_type": "must be an object{written}",
     "dict_type": "must be an object",
     "list_type": "must be a list",
     "string_type": "must be a string",
@@ -32,14 +33,16 @@ EXPECTED = {
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
     "less_than": "must be less than {lt}",
-    "too_short": "must have at least {min_length}",
-    "too_long": "must have at most {max_length}",
+    "too_short": "must have at least {fewest}",
+    "too_long": "must have at most {most}",
     "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
     "string_pattern_mismatch": "must be {written}",
     "literal_error": "must be {expected}",
     "value_error": "{error}",
 }
+
+OBJECTS = {"Item": ' as {"text": "..."}'}  # how objects of a class are written
 
 
 class Kind(NamedTuple):
@@ -102,6 +105,7 @@ KINDS: dict[type[Exception], Kind] = {
     limits.BodyBrokenOff: Kind(400, "Body broken off", CLOSE),
     limits.EncodedBody: Kind(415, "Encoded body", CLOSE),
     limits.NotJson: Kind(415, "Not JSON"),
+    limits.NotTar: Kind(415, "Not tar"),
     limits.TooManyRequests: Kind(429, "Too many requests", LATER),
     limits.TookTooLong: Kind(504, "Took too long", LATER),
     ManylabelError: Kind(422, "Not possible"),
@@ -158,7 +162,13 @@ def tell_faults(found: Sequence[Mapping[str, Any]]) -> Problem:
 def _expected(fault: Mapping[str, Any]) -> str:
     """Return in plain words what is expected; other kinds as pydantic tells them."""
     about = dict(fault.get("ctx", {}))
-    pattern = about.get("pattern", "")
-    about["written"] = WRITTEN.get(pattern, f"as {pattern} has it")
+    if "pattern" in about:
+        about["written"] = WRITTEN.get(
+            about["pattern"], f"as {about['pattern']} has it"
+        )
+    else:
+        about["written"] = OBJECTS.get(about.get("class_name", ""), "")
+    about["fewest"] = counted(about.get("min_length") or 0, "element")
+    about["most"] = counted(about.get("max_length") or 0, "element")
     words = EXPECTED.get(fault["type"])
     return str(fault["msg"]) if words is None else words.format(**about)

@@ -80,7 +80,10 @@ class Store:
             return version
         with self._draft(place) as draft:
             shutil.copytree(folder, draft, ignore=shutil.ignore_patterns(".*"))
-            persistence.load(draft, mmap=True)
+            try:
+                persistence.load(draft, mmap=True)
+            except ArchiveError as error:  # the draft is nobody's business
+                raise ArchiveError(folder, error.reason) from error
             if read_version(draft) != version:
                 raise ArchiveError(folder, "the folder changed while it was copied.")
         return version

@@ -180,6 +180,19 @@ def test_names_of_the_services_own_files_are_refused(
     assert not (kept / name / "versions").exists()
 
 
+def test_of_a_folder_that_is_cut_short_its_own_name_is_told(
+    folder, batch_tagger, caplog, serving
+):
+    cut = folder / "models" / "cut"
+    batch_tagger.save(cut)
+    (arrays,) = cut.glob("*.safetensors")
+    arrays.write_bytes(arrays.read_bytes()[:-100])
+    with serving(folder) as service:
+        assert service.names() == ["m"]
+    assert f"model cut: {cut}: " in caplog.text
+    assert ".draft" not in caplog.text
+
+
 @pytest.mark.parametrize("name", ["my model", "a+b", "50%", "-x", "_y", "a" * 101])
 def test_names_that_no_address_has_are_told(
     folder, batch_tagger, caplog, name, serving

@@ -80,7 +80,7 @@ def test_archives_that_are_none_are_refused(http, fitted):
         answer = http.put("/v1/models/evil", content=content, headers=TAR)
         assert answer.status_code == 422
     answer = http.put("/v1/models/evil", content=pack(fitted / "menu"))
-    assert answer.status_code == 415
+    assert (answer.status_code, answer.json()["title"]) == (415, "Not tar")
     assert "evil" not in http.get("/v1/models").json()["models"]
 
 

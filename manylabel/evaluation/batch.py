@@ -23,6 +23,7 @@ from manylabel.metrics import (
 from manylabel.metrics.calibration import Probable
 from manylabel.metrics.resolve import PLAIN, SCORED
 
+DEPTHS = (1, 3, 5)
 COSTS: tuple[CostLike, ...] = tuple(NAMED)
 
 
@@ -100,7 +101,7 @@ class Evaluation:
             Itself.
         """
         _validation.refuse_lists(scores, "scores")
-        if scores is not None and predictions is None and _is_binary_dtype(scores):
+        if scores is not None and predictions is None and is_binary_dtype(scores):
             scores, predictions = None, scores
         # All terms are made before any metric changes: bad input leaves no trace.
         views: list[tuple[list[Metric], Any]] = []
@@ -213,7 +214,8 @@ class Evaluation:
         self._given = given
 
 
-def _is_binary_dtype(scores: Any) -> bool:
+def is_binary_dtype(scores: Any) -> bool:
+    """Return whether scores are of integers or booleans: 0/1 predictions."""
     dtype = scores.dtype if hasattr(scores, "dtype") else np.asarray(scores).dtype
     return dtype.kind in "biu"
 

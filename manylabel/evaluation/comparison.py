@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sklearn.utils import check_scalar
 
 from manylabel._typing import MatrixLike, RandomState
-from manylabel.evaluation.batch import COSTS
+from manylabel.evaluation.batch import COSTS, is_binary_dtype
 from manylabel.evaluation.bootstrap import RowwiseEvaluation, interval
 from manylabel.evaluation.report import Report
 from manylabel.losses import CostLike
@@ -169,6 +169,8 @@ def compare(
             f"predictions must be of the models {', '.join(scores)}. "
             f"Got {', '.join(predictions)}."
         )
+    if predictions is None:
+        _refuse_mixed(scores)
     options = {"k": k, "propensity": propensity, "costs": tuple(costs)}
     evaluations = {
         name: RowwiseEvaluation(**options).update(Y, matrix, sets.get(name))
@@ -177,6 +179,17 @@ def compare(
     return Comparison.of(
         evaluations, n_resamples=n_resamples, random_state=random_state
     )
+
+
+def _refuse_mixed(scores: Mapping[str, MatrixLike]) -> None:
+    """Refuse scores of some models beside 0/1 sets of others."""
+    sets = [name for name, matrix in scores.items() if is_binary_dtype(matrix)]
+    if 0 < len(sets) < len(scores):
+        others = ", ".join(name for name in scores if name not in sets)
+        raise ValueError(
+            "scores must be scores of all models, or 0/1 sets of all. "
+            f"Got sets of {', '.join(sets)} and scores of {others}."
+        )
 
 
 def _cell(difference: Difference | None) -> str:

@@ -12,7 +12,7 @@ from manylabel import _validation
 from manylabel._plural import counted
 from manylabel._typing import MatrixLike, RandomState
 from manylabel._warning import warn
-from manylabel.evaluation.batch import COSTS, Evaluation
+from manylabel.evaluation.batch import COSTS, DEPTHS, Evaluation, is_binary_dtype
 from manylabel.evaluation.bootstrap import RowwiseEvaluation
 from manylabel.evaluation.report import Report
 from manylabel.losses import CostLike
@@ -22,7 +22,7 @@ def evaluate(
     Y: MatrixLike,
     scores: MatrixLike,
     *,
-    k: int | tuple[int, ...] = (1, 3, 5),
+    k: int | tuple[int, ...] = DEPTHS,
     propensity: Any = None,
     predictions: MatrixLike | None = None,
     proba: MatrixLike | None = None,
@@ -88,9 +88,29 @@ def evaluate(
     options = {"k": k, "propensity": propensity, "costs": tuple(costs)}
     kind = RowwiseEvaluation if n_resamples else Evaluation
     evaluation = kind(**options).update(Y, scores, predictions, proba)
+    if predictions is None:
+        _doubt_kind(scores, k)
     if not isinstance(evaluation, RowwiseEvaluation):
         return evaluation.report()
     return evaluation.report_with_intervals(n_resamples, random_state)
+
+
+def _doubt_kind(scores: Any, k: int | tuple[int, ...]) -> None:
+    """Warn if sets are given where rankings are meant, or the other way round."""
+    if is_binary_dtype(scores):
+        if _validation.depths(k) != DEPTHS:
+            warn(
+                "k does not count: scores of integers or booleans are 0/1 predictions, "
+                "which have no ranking."
+            )
+        return
+    values = scores.tocsr().data if sp.issparse(scores) else np.asarray(scores)
+    is_one = values == 1
+    if is_one.any() and (is_one | (values == 0)).all():
+        warn(
+            "scores hold only 0 and 1, and are ranked, equal ones by column. If they "
+            "are 0/1 predictions, give them as integers."
+        )
 
 
 def _doubt_depth(scores: Any, k: int | tuple[int, ...]) -> None:

@@ -128,6 +128,11 @@ def _check(learner: Any, batch: int, window: int, hide: float, judge: str) -> No
     if missing or isinstance(learner, type):
         kind = f"the class {learner.__name__}" if not missing else repr(learner)
         raise TypeError(f"learner must have partial_fit and predict. Got {kind}.")
+    if hasattr(learner, "vectorizer"):
+        raise TypeError(
+            "learner must be a learner of streams, as CSDPP(), of rows of features "
+            f"that TextVectorizer makes of texts. Got a {type(learner).__name__}."
+        )
     check_scalar(batch, "batch", Integral, min_val=1)
     check_scalar(window, "window", Integral, min_val=1)
     check_scalar(hide, "hide", Real, min_val=0, max_val=1)

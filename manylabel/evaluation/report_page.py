@@ -151,6 +151,10 @@ def write_report_html(
     ...     "&lt;b&gt;" in page.read_text(), report["P@1"]
     (True, 0.5)
     """
+    n_rows, n_labels = _validation.labels(Y).shape
+    _check_length(label_names, "label_names", n_labels, "label")
+    _check_length(label_counts, "label_counts", n_labels, "label")
+    _check_length(items, "items", n_rows, "row")
     found = Examination(k=k, propensity=propensity)
     depth = found.evaluation.depth
     sets = _best_sets(Y, scores, depth) if predictions is None else predictions
@@ -193,6 +197,14 @@ def write_examination(
     )
     style = TABLES + charts.STYLE + STYLE
     write_page(path, title or "Evaluation", parts, style=style, script=SCRIPT)
+
+
+def _check_length(values: Any, name: str, n: int, each: str) -> None:
+    """Refuse values of which there are not as many as of what they are about."""
+    if values is not None and len(values) != n:
+        raise ValueError(
+            f"{name} must have {n} values, one per {each}. Got {len(values)}."
+        )
 
 
 def _best_sets(Y: MatrixLike, scores: MatrixLike, depth: int) -> CSR:

@@ -15,6 +15,21 @@ from manylabel.evaluation import Evaluation, Report, RowwiseEvaluation, evaluate
 from manylabel.parallel import spawn_seeds
 from manylabel.propensity import Propensity
 
+
+def test_depths_of_sets_and_rankings_of_zeros_and_ones_are_doubted():
+    Y = np.array([[1, 0], [0, 1]])
+    for sets in (Y, Y == 1, sp.csr_array(Y)):
+        with pytest.warns(UserWarning, match="k does not count: scores of integers"):
+            evaluate(Y, sets, k=1)
+        evaluate(Y, sets)
+    for scores in (Y.astype(float), sp.csr_array(Y, dtype=np.float32)):
+        with pytest.warns(UserWarning, match="scores hold only 0 and 1, and are"):
+            evaluate(Y, scores, k=1)
+        evaluate(Y, scores, k=1, predictions=Y)
+    evaluate(Y, 0.5 * Y, k=1)
+    evaluate(Y, 0.0 * Y, k=1)
+
+
 FUNCTIONS = {
     "P": metrics.precision_at_k,
     "nDCG": metrics.ndcg_at_k,

@@ -14,6 +14,13 @@ from manylabel.metrics.resampling import resampled_sums
 SEED = 3
 
 
+def test_sets_of_one_model_beside_scores_of_another_are_refused():
+    Y = np.array([[1, 0], [0, 1]])
+    given = {"a": Y * 0.7, "b": Y, "c": Y * 0.3}
+    with pytest.raises(ValueError, match=r"Got sets of b and scores of a, c\."):
+        ml.compare(Y, given, k=1)
+
+
 @pytest.fixture(scope="module")
 def judged():
     """Return truth, propensities, and the scores and sets of two models."""

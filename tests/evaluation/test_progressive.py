@@ -447,3 +447,9 @@ def test_a_learner_that_forgets_in_mid_stream_is_refused_in_words():
 
     with pytest.raises(ValueError, match="5 features"):
         ml.progressive(learner, chunks())
+
+
+def test_a_tagger_is_told_what_is_taken_in_its_place():
+    tagger = ml.Tagger(ml.OnlineLabelTree())
+    with pytest.raises(TypeError, match=r"a learner of streams.*Got a Tagger\."):
+        ml.progressive(tagger, ["red wine"], [["drink"]])

@@ -15,6 +15,25 @@ from manylabel.evaluation import LabelFigures, report_sections
 from manylabel.evaluation.html_page import write_page
 from manylabel.evaluation.mistakes import Mistakes
 
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"label_names": ["a"]},
+            "label_names must have 2 values, one per label. Got 1",
+        ),
+        ({"label_counts": [1] * 3}, "label_counts must have 2 values, one per lab"),
+        ({"items": ["only one"]}, "items must have 3 values, one per row. Got 1"),
+    ],
+)
+def test_names_and_items_of_another_number_are_refused(tmp_path, given, message):
+    Y, scores = [[1, 0], [0, 1], [1, 0]], [[0.9, 0.1], [0.2, 0.8], [0.3, 0.4]]
+    with pytest.raises(ValueError, match=message):
+        write_report_html(tmp_path / "r.html", Y, scores, k=1, **given)
+    assert not (tmp_path / "r.html").exists()
+
+
 VOID = {"meta", "br", "input"}
 SHAPES = {"rect", "path", "circle"}
 HOSTILE = [

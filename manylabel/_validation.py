@@ -50,7 +50,10 @@ def features(estimator: Any, X: Any, *, reset: bool) -> CSR:
     if known:
         return check_finite(canonical(X, np.float32), "X")
     if X is None:
-        raise ValueError("X must be a matrix of shape (n_rows, n_features). Got None.")
+        raise ValueError(
+            "X must be a matrix of shape (n_rows, n_features). Got None, as a Dataset "
+            "of texts has: Tagger takes it whole."
+        )
     if _holds_texts(X):
         raise ValueError(f"X must hold numbers. Got texts: {TEXTS}.")
     with _numbers_only("X"):
@@ -226,6 +229,12 @@ def sides(y: Any, n_rows: int) -> tuple[Array, Array]:
         )
     if _lists_labels(y):
         raise ValueError("y must be a vector of two classes. Got lists of labels.")
+    shape = np.shape(y)
+    if len(shape) == 2 and shape[1] > 1:  # noqa: PLR2004 - a matrix
+        raise ValueError(
+            f"y must be a vector of two classes. Got a matrix of {shape[1]} columns: "
+            "OneVsRest, PowersetTree and AnnotationTree learn many labels."
+        )
     target = column_or_1d(y, warn=True)
     if target.dtype.kind == "f":
         assert_all_finite(target, input_name="y")

@@ -14,6 +14,7 @@ from manylabel import _validation, parallel
 from manylabel._kernels import topk
 from manylabel._typing import CSR, Array, Floats, LabelMatrix, MatrixLike
 from manylabel.explanation import Explanation, Ranked
+from manylabel.learners import show_given
 from manylabel.lists import by_column, where
 from manylabel.losses.ranked import mean_ndcg
 from manylabel.persistence.records import Counting, Field, Number, Values
@@ -484,7 +485,8 @@ def check_learner(learner: Any, name: str) -> None:
     """Refuse what is no multi-label learner."""
     if not isinstance(learner, MultiLabelClassifier):
         raise TypeError(
-            f"{name} must be a multi-label learner, as LabelTree(). Got {learner!r}."
+            f"{name} must be a multi-label learner, as LabelTree(). "
+            f"Got {show_given(learner)}."
         )
 
 

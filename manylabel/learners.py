@@ -31,3 +31,18 @@ LEARNERS = {
     "blend": "Blend",
     **ONLINE,
 }
+
+
+def show_given(given: object) -> str:
+    """Return what was given in place of a learner, and the learner that it names.
+
+    Examples
+    --------
+    >>> show_given("one-vs-rest"), show_given(3)
+    ("'one-vs-rest', which is called OneVsRest()", '3')
+    """
+    if isinstance(given, type):
+        return f"the class {given.__name__}: add ()"
+    if isinstance(given, str) and {given} & {*LEARNERS, *LEARNERS.values()}:
+        return f"{given!r}, which is called {LEARNERS.get(given, given)}()"
+    return f"{given!r:.60}"

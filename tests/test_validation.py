@@ -150,3 +150,16 @@ def test_a_frame_of_texts_is_refused_with_the_way_out():
     frame = np.array([["red wine"], ["bread"]], object)
     with pytest.raises(ValueError, match=r"of texts, as df\['text'\], not the frame"):
         ml.Tagger().fit(frame, [["drink"], ["food"]])
+
+
+def test_a_matrix_for_a_learner_of_two_classes_is_told_who_takes_it():
+    X, Y = np.eye(4), np.eye(4, dtype=int)
+    for many in (Y, Y.tolist(), sp.csr_array(Y)):
+        with pytest.raises(ValueError, match="Got a matrix of 4 columns: OneVsRest, P"):
+            ml.BudgetedTree().fit(X, many)
+
+
+def test_the_features_of_texts_are_told_who_takes_them():
+    texts = ml.Dataset(None, [[1, 0]], texts=["red wine"])
+    with pytest.raises(ValueError, match="Got None, as a Dataset of texts has: Tagger"):
+        ml.OneVsRest().fit(texts.X, texts.Y)

@@ -137,11 +137,11 @@ def is_probable(learner: Any) -> bool:
     return getattr(scorer_of(learner), "calibrate", None) is not None
 
 
-def check_probable(learner: Any) -> None:
+def check_probable(learner: Any, asked: str) -> None:
     """Raise ValueError if a fitted learner has no probabilities."""
     if not is_probable(learner):
         raise ValueError(
-            "proba=True needs a model with probabilities: fit "
+            f"{asked} needs a model with probabilities: fit "
             'Tagger(calibrate="auto"), or manylabel fit --calibrate auto.'
         )
 

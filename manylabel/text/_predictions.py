@@ -99,7 +99,7 @@ class Predictions(Shared):
         """Return the labels and scores of ``tag_many`` as a CSR array, by column."""
         X, decision = self.transform(items), self._decision(allow, deny)
         if proba:
-            check_probable(self.learner_)
+            check_probable(self.learner_, "proba=True")
         found = decision.give(X) if k is None else decision.rank(X, k)
         return scorer_of(self.learner_).to_proba(found) if proba else found
 
@@ -123,7 +123,7 @@ class Predictions(Shared):
         Dense: for many labels use ``tag_many(items, k, proba=True)``.
         """
         check_is_fitted(self)
-        check_probable(self.learner_)
+        check_probable(self.learner_, "predict_proba")
         found: Floats = scorer_of(self.learner_).predict_proba(self.transform(items))
         return found
 

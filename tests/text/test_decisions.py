@@ -233,9 +233,18 @@ def test_other_parameters_are_refused(data):
     with pytest.raises(TypeError, match="rules must be Rules or None"):
         ml.Tagger(rules={"a": "b"}).fit(data)
     plain = ml.Tagger(ml.OneVsRest()).fit(data)
-    for verb in (plain.predict_proba, lambda rows: plain.tag_many(rows, proba=True)):
-        with pytest.raises(ValueError, match="needs a model with probabilities: fit T"):
-            verb(data)
+    with pytest.raises(ValueError, match=r"^predict_proba needs a model with probab"):
+        plain.predict_proba(data)
+    with pytest.raises(
+        ValueError, match=r"^proba=True needs a model with probabilities"
+    ):
+        plain.tag_many(data, proba=True)
+    for wrong, got in (
+        (ml.OneVsRest, r"Got the class OneVsRest: add \(\)"),
+        ("one-vs-rest", r"Got 'one-vs-rest', which is called OneVsRest\(\)"),
+    ):
+        with pytest.raises(TypeError, match=got):
+            ml.Tagger(wrong).fit(data)
 
 
 def test_a_cost_that_only_the_learner_can_mind_is_left_to_it():

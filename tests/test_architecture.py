@@ -15,7 +15,7 @@ import manylabel
 
 ROOT = Path(manylabel.__file__).parent
 LAYERS = [  # lowest first; names on one line are siblings and do not import each other
-    {"_escapes", "_plural", "_suggestion", "_warning"},
+    {"_escapes", "_paths", "_plural", "_suggestion", "_warning"},
     {
         "_docstrings",
         "_kernels",

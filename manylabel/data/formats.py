@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from sklearn.utils import check_scalar
 
 from manylabel import _validation
+from manylabel._paths import as_path
 from manylabel.data.arff import OPTION_C, MekaReader, MulanReader
 from manylabel.data.dataset import Dataset
 from manylabel.data.encoding import REMEDY
@@ -200,7 +201,7 @@ def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader[An
     longest = options.get("max_line_bytes")
     if longest is not None:
         check_scalar(longest, "max_line_bytes", Integral, min_val=BLOCK)
-    source = Source(path, longest, options.get("encoding"))
+    source = Source(as_path(path), longest, options.get("encoding"))
     if not source.head.strip():
         raise DataError(source.path, "expected data, found an empty file.")
     format = options.get("format") or tell_format(source)

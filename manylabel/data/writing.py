@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from manylabel import _validation
+from manylabel._paths import as_path
 from manylabel.data import arff, sparse_rows, text_files
 from manylabel.data.dataset import Dataset
 from manylabel.data.source import suffix
@@ -80,7 +81,10 @@ def write(
     1 2 2
     1 0:0.5
     """
-    chosen = choose_format(path, format)
+    if not isinstance(dataset, Dataset):
+        kind = type(dataset).__name__
+        raise TypeError(f"dataset must be a Dataset, as read returns. Got a {kind}.")
+    chosen = choose_format(as_path(path), format)
     if label_separator is not None and chosen not in TABLES:
         raise ValueError(f"label_separator must be left out for {chosen} files.")
     lines = format_lines(dataset, chosen, label_separator)

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, TypeVar, overload
 
 import numpy as np
 
+from manylabel._paths import as_path
 from manylabel._typing import Array
 from manylabel._version import __version__
 from manylabel.exceptions import ArchiveError
@@ -72,7 +73,7 @@ def save(estimator: Any, path: str | Path) -> None:
     estimator : estimator of this package
         Its parameters and what it has learnt are written.
     path : str or Path
-        The folder; made if missing, in a folder that exists.
+        The folder; made if missing, with those that it is in.
 
     Raises
     ------
@@ -91,10 +92,11 @@ def save(estimator: Any, path: str | Path) -> None:
     ...     load(f"{folder}/model")
     Propensity(a=0.6, b=2.6)
     """
-    folder = Path(path)
+    folder = as_path(path)
     facts, arrays = describe(estimator)
     manifest = {"manylabel": __version__, **facts, "arrays": tensors.describe(arrays)}
     try:
+        _make_parents(folder)
         replace(folder, manifest, arrays)
     except OSError as error:
         reason = f"the model cannot be written: {error.strerror or error}."
@@ -171,7 +173,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def _model_folder(path: str | Path) -> Path:
     """Return the path of a folder that has a manifest, or say what it is instead."""
-    folder = Path(path)
+    folder = as_path(path)
     if folder.is_file():
         raise ArchiveError(folder, "expected a model's folder, found a file.")
     if not folder.is_dir():
@@ -261,6 +263,14 @@ def _held(folder: Path) -> Iterator[None]:
     finally:
         if lock is not None:
             os.close(lock)
+
+
+def _make_parents(folder: Path) -> None:
+    """Make the folders that a folder is in, so that they outlive a loss of power."""
+    for place in reversed(folder.parents):
+        if not place.exists():
+            place.mkdir(exist_ok=True)
+            _sync(place.parent)
 
 
 def _lock(folder: Path) -> int | None:

@@ -173,3 +173,21 @@ def test_a_link_is_followed(tmp_path):
     write(Dataset([[1.0]], [[1]]), tmp_path / "link.txt")
     assert (tmp_path / "link.txt").is_symlink()
     assert len(read(tmp_path / "real.txt")) == 1
+
+
+def test_what_is_no_data_set_or_no_path_is_refused(tmp_path):
+    table = np.ones((2, 2))
+    with pytest.raises(TypeError, match="dataset must be a Dataset, as read returns"):
+        write(table, tmp_path / "o.csv")
+    with pytest.raises(
+        TypeError, match=r"path must be a str or a Path\. Got a ndarray"
+    ):
+        write(Dataset([[1.0]], [[1]]), table)
+    with pytest.raises(
+        TypeError, match=r"path must be a str or a Path\. Got a ndarray"
+    ):
+        read(table)
+    with pytest.raises(
+        ValueError, match=r"path must be on this machine\. Got https://x"
+    ):
+        read("https://x.org/a.csv")

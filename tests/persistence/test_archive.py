@@ -170,8 +170,23 @@ def test_a_place_that_is_not_a_model_folder_is_refused(tmp_path):
         ):
             save(Toy(), tmp_path / place)
         assert len(names(tmp_path / place)) == 1
-    with pytest.raises(ArchiveError, match="cannot be written: No such file"):
-        save(Toy(), tmp_path / "no" / "parent")
+    with pytest.raises(ArchiveError, match="cannot be written: Not a directory"):
+        save(Toy(), tmp_path / "file" / "model")
+
+
+def test_the_folders_that_a_model_is_in_are_made(tmp_path, monkeypatch):
+    save(Toy(), tmp_path / "no" / "parent" / "model")
+    assert same(load(tmp_path / "no" / "parent" / "model"), Toy())
+    monkeypatch.chdir(tmp_path)
+    save(Toy(), "q/w/e")
+    assert same(load("q/w/e"), Toy())
+
+
+@pytest.mark.parametrize("path", [None, 3, np.ones(2)])
+def test_what_is_no_path_is_refused(tmp_path, path):
+    for verb in (load, lambda path: save(Toy(), path)):
+        with pytest.raises(TypeError, match=r"path must be a str or a Path\. Got "):
+            verb(path)
 
 
 def test_a_link_to_a_folder_is_followed(tmp_path):

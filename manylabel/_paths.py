@@ -13,9 +13,9 @@ def as_path(given: Any) -> Path:
 
     Examples
     --------
-    >>> as_path("https://example.org/a.csv")
+    >>> as_path("https://x.org/a.csv")
     Traceback (most recent call last):
-    ValueError: path must be on this machine. Got https://example.org/a.csv: download it.
+    ValueError: path must be on this machine. Got https://x.org/a.csv: download it.
     >>> as_path(None)
     Traceback (most recent call last):
     TypeError: path must be a str or a Path. Got None.

@@ -229,7 +229,7 @@ def sides(y: Any, n_rows: int) -> tuple[Array, Array]:
         )
     if _lists_labels(y):
         raise ValueError("y must be a vector of two classes. Got lists of labels.")
-    shape = np.shape(y)
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     if len(shape) == 2 and shape[1] > 1:  # noqa: PLR2004 - a matrix
         raise ValueError(
             f"y must be a vector of two classes. Got a matrix of {shape[1]} columns: "

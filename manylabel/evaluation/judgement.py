@@ -104,7 +104,13 @@ def _doubt_kind(scores: Any, k: int | tuple[int, ...]) -> None:
                 "which have no ranking."
             )
         return
-    values = scores.tocsr().data if sp.issparse(scores) else np.asarray(scores)
+    values = scores
+    if sp.issparse(scores):
+        rows = scores.tocsr()
+        if np.diff(rows.indptr).max(initial=0) <= min(_validation.depths(k)):
+            return  # none of them is left out, in whatever order
+        values = rows.data
+    values = np.asarray(values)
     is_one = values == 1
     if is_one.any() and (is_one | (values == 0)).all():
         warn(

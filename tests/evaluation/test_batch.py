@@ -22,10 +22,12 @@ def test_depths_of_sets_and_rankings_of_zeros_and_ones_are_doubted():
         with pytest.warns(UserWarning, match="k does not count: scores of integers"):
             evaluate(Y, sets, k=1)
         evaluate(Y, sets)
-    for scores in (Y.astype(float), sp.csr_array(Y, dtype=np.float32)):
+    sets = np.array([[1.0, 1.0], [0.0, 1.0]])
+    for scores in (sets, sp.csr_array(sets)):
         with pytest.warns(UserWarning, match="scores hold only 0 and 1, and are"):
             evaluate(Y, scores, k=1)
         evaluate(Y, scores, k=1, predictions=Y)
+    evaluate(Y, sp.csr_array(sets), k=2)  # no order matters at this depth
     evaluate(Y, 0.5 * Y, k=1)
     evaluate(Y, 0.0 * Y, k=1)
 

@@ -49,7 +49,7 @@ class SheetReader(CsvReader):
 
     def lay_out(self, fields: Iterable[str]) -> Layout:
         """Ask for nothing: what a record lacks is told when it is read."""
-        return Layout(None, (), None)
+        return Layout(None, ())
 
 
 def read_sheet(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

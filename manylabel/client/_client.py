@@ -37,8 +37,8 @@ class Client:
     acknowledged : dict of str to int
         The sequence number of the last feedback, by model.
     new_labels : dict of str to list of str
-        Accepted labels of the last feedback that its model never had, by model: if one
-        is misspelt, retract the feedback.
+        Labels of the last feedback that its model never had, by model: if one is
+        misspelt, retract the feedback.
 
     Examples
     --------

@@ -189,12 +189,12 @@ class Replica:
         return futures
 
     def find_new_labels(self, given: Iterable[FeedbackIn]) -> list[str]:
-        """Return accepted labels that the model never had, each once."""
+        """Return the labels that the model never had, each once."""
         now = self._published()
         if self._first_labels[0] != now.version:
             self._first_labels = now.version, frozenset(now.model.label_names.tolist())
         first, later = self._first_labels[1], self._following.label_counts
-        named = chain.from_iterable(each.accepted for each in given)
+        named = chain.from_iterable((*each.accepted, *each.rejected) for each in given)
         names = dict.fromkeys(map(str.strip, named))
         return [name for name in names if name not in first and name not in later]
 

@@ -166,7 +166,7 @@ class AcknowledgedFeedback(Acknowledged):
 
     new_labels: Annotated[
         list[str],
-        Field(description="Accepted, new to the model; absent if there are none."),
+        Field(description="Those new to the model; absent if there are none."),
     ] = []
 
 

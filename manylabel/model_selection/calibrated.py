@@ -114,6 +114,8 @@ class Calibrated(CalibratedClassifier, BatchClassifier):
     def _check_state(self) -> None:
         super()._check_state()
         self._check_part(self.estimator_, "estimator_")
+        if not self.calibration_:
+            raise ValueError("calibration_ must have a curve for each label.")
 
     def _check_parameters(self) -> None:
         check_learner(self.estimator, "estimator")

@@ -132,9 +132,13 @@ class DataFile:
 
     def _is_readable(self) -> bool:
         """Tell whether the first row has the columns that are named."""
+        from manylabel.data.layout import FLAG_SOUGHT
+
         try:
             next(self.chunks(n_rows=1), None)
-        except (DataError, ValueError):
+        except DataError as error:
+            return error.reason.startswith(FLAG_SOUGHT)  # told when it is read
+        except ValueError:
             return False
         return True
 

@@ -18,6 +18,7 @@ TEXT_SOUGHT = (
     "the text in a field 'text', or 'title' and one of "
     f"{', '.join(map(repr, BODIES))}, or text_columns"
 )
+FLAG_SOUGHT = "expected 0 or 1, no or yes, FALSE or TRUE, or x or nothing"
 LABELS_SOUGHT = (
     "the labels in a field 'labels', 'tags' or 'target_ind', or in columns of 0 and 1, "
     "or of x and nothing, or labels_column or labels_columns"
@@ -207,6 +208,21 @@ def tell_flag(value: Any) -> bool | None:
     return bool(value) if isinstance(value, int | float) and value in (0, 1) else None
 
 
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number, also one with a decimal comma.
+
+    Examples
+    --------
+    >>> [is_number(value) for value in (2, "3,5", "?")]
+    [True, True, False]
+    """
+    try:
+        float(str(value).replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
 def _check_once(chosen: Iterable[str | bool | None], names: list[str]) -> None:
     """Raise ValueError if a field that was chosen is not there, or there twice."""
     for name in chosen:
@@ -221,10 +237,7 @@ def _check_once(chosen: Iterable[str | bool | None], names: list[str]) -> None:
 def _flag(name: str, value: Any) -> bool:
     said = tell_flag(value)
     if said is None:
-        raise ValueError(
-            f"expected 0 or 1, no or yes, FALSE or TRUE, or x or nothing, in {name!r}, "
-            f"found {value!r:.40}."
-        )
+        raise ValueError(f"{FLAG_SOUGHT}, in {name!r}, found {value!r:.40}.")
     return said
 
 

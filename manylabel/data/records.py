@@ -11,7 +11,7 @@ import numpy as np
 from manylabel._typing import Array
 from manylabel._warning import warn
 from manylabel.data.dataset import Dataset
-from manylabel.data.layout import Layout, tell_flag
+from manylabel.data.layout import Layout, is_number, tell_flag
 from manylabel.data.reader import (
     ALWAYS,
     MAX_COLUMNS,
@@ -33,7 +33,7 @@ from manylabel.exceptions import DataError, DoubtfulLabels
 
 N_AHEAD = 1000  # records that tell how labels are written
 MAX_AHEAD = 1 << 20  # letters of their labels
-FEW = 2  # odd cells of a column that may be a label, and nothing else is
+FEW = 2  # kinds of odd cells of a column that may be a label, and nothing else is
 MANY = 20  # rows with a label of their own, to be no accident
 
 
@@ -183,23 +183,23 @@ class RecordReader(Reader[Records]):
 
     def _find_flags(self, columns: list[str]) -> tuple[str, ...]:
         """Return the columns that say yes or no, as 0 and 1 do, and nothing else."""
-        odd: dict[str, list[tuple[int, Any]]] = {name: [] for name in columns}
+        odd: dict[str, dict[str, int]] = {name: {} for name in columns}
         told = Counter[str]()
         try:
             for number, record in self.ahead(columns):
                 for name, cells in list(odd.items()):
                     value = record.get(name)
                     if tell_flag(value) is None:
-                        cells.append((number, value))
-                        if len(cells) > FEW:
+                        cells.setdefault(str(value), number)
+                        if len(cells) > FEW or is_number(value):
                             del odd[name]
                     elif value not in ("", None):
                         told[name] += 1
         except DataError:
             pass  # told when it is met again
         for name, cells in odd.items():
-            if cells and told[name] > FEW * len(cells):
-                line, cell = cells[0]
+            if cells and told[name]:
+                cell, line = next(iter(cells.items()))
                 message = (
                     f"column {name!r:.60} is not taken for a label, as line {line} has "
                     f"{cell!r:.40}, not 0 or 1: labels_columns says which are labels."

@@ -187,3 +187,12 @@ def test_columns_that_a_stranger_made_up_are_left_alone(
     usual = tmp_path / "usual.csv"
     usual.write_text("text,labels\nRoter Wein,Feier\n")
     assert cli("predict", tmp_path / "odd", usual).status == 0
+
+
+def test_an_odd_cell_in_a_label_of_the_model_is_an_error(cli, tmp_path):
+    table, odd, model = (tmp_path / name for name in ("a.csv", "b.csv", "model"))
+    table.write_text("text;a;b\n" + "red wine;1;0\nrye bread;0;1\n" * 10)
+    odd.write_text("text;a;b\nred wine;1;0\nrye;0;?\n")
+    assert cli("fit", table, "--model", model, "--labels-columns", "a,b").status == 0
+    done = cli("evaluate", model, odd)
+    assert (done.status, "line 3: expected 0 or 1" in done.err) == (2, True), done.err

@@ -209,6 +209,15 @@ def test_a_column_that_nearly_is_a_label_is_named(put):
     assert len(told) == 1
 
 
+def test_a_column_of_few_rows_or_with_one_mark_for_no_is_named(put):
+    path = put("text;a;b\nred;ja;nein\nrye;nein;ja\ncup;nein;?\n", "a.csv")
+    with pytest.warns(DoubtfulLabels, match=r"column 'b' .* line 4 has '\?'"):
+        assert read(path).label_names == ("a",)
+    rows = "".join(f"t{n},x,{'-' if n % 2 else 'x'}\n" for n in range(9))
+    with pytest.warns(DoubtfulLabels, match="column 'b' .* has '-'"):
+        assert read(put(f"text,a,b\n{rows}", "b.csv")).label_names == ("a",)
+
+
 def test_columns_of_crosses_are_labels(put):
     path = put("title;ISBN;bees;sea\na;7;x;\nb;8;;X\nc;9;yes;no\n", "a.csv")
     data = read(path)

@@ -306,7 +306,10 @@ def _as_dataset(items: Any, Y: Any, names: Sequence[str] | None) -> Dataset:
             raise ValueError("Y and label_names must be those of the data set.")
         return items
     if Y is None:
-        raise ValueError("Y must have the labels of items that are no Dataset.")
+        raise ValueError(
+            "Y must have the labels of items that are no Dataset: a file is read by "
+            "audit(ml.read(path))."
+        )
     called = None if names is None else tuple(names)
     is_list = isinstance(items, list | tuple) and len(items) > 0
     if getattr(items, "ndim", 2) == 1 or (is_list and isinstance(items[0], str)):

@@ -9,6 +9,7 @@ from sklearn.utils import check_scalar
 from manylabel._typing import MatrixLike, RandomState
 from manylabel.evaluation.batch import COSTS, is_binary_dtype
 from manylabel.evaluation.bootstrap import RowwiseEvaluation, interval
+from manylabel.evaluation.judgement import doubt_scores
 from manylabel.evaluation.report import Report
 from manylabel.losses import CostLike
 from manylabel.parallel import spawn_seeds
@@ -171,6 +172,8 @@ def compare(
         )
     if predictions is None:
         _refuse_mixed(scores)
+    for matrix in scores.values():
+        doubt_scores(matrix, k, has_sets=predictions is not None)
     options = {"k": k, "propensity": propensity, "costs": tuple(costs)}
     evaluations = {
         name: RowwiseEvaluation(**options).update(Y, matrix, sets.get(name))

@@ -83,39 +83,54 @@ def evaluate(
             f"Y must be the true labels. Got a model, {type(Y).__name__}: judge what "
             "it says, as evaluate(Y, model.predict_topk(X)), or tagger.evaluate(data)."
         )
-    _doubt_depth(scores, k)
+    doubt_scores(scores, k, has_sets=predictions is not None)
     check_scalar(n_resamples, "n_resamples", Integral, min_val=0)
     options = {"k": k, "propensity": propensity, "costs": tuple(costs)}
     kind = RowwiseEvaluation if n_resamples else Evaluation
     evaluation = kind(**options).update(Y, scores, predictions, proba)
-    if predictions is None:
-        _doubt_kind(scores, k)
     if not isinstance(evaluation, RowwiseEvaluation):
         return evaluation.report()
     return evaluation.report_with_intervals(n_resamples, random_state)
 
 
-def _doubt_kind(scores: Any, k: int | tuple[int, ...]) -> None:
-    """Warn if sets are given where rankings are meant, or the other way round."""
-    if is_binary_dtype(scores):
-        if _validation.depths(k) != DEPTHS:
-            warn(
-                "k does not count: scores of integers or booleans are 0/1 predictions, "
-                "which have no ranking."
-            )
-        return
-    values = scores
+def doubt_scores(scores: Any, k: int | tuple[int, ...], *, has_sets: bool) -> None:
+    """Refuse a model, and warn where scores and depths do not fit each other.
+
+    ``has_sets``: predictions are given too, so that scores are what is ranked.
+    """
+    if hasattr(scores, "predict"):
+        raise TypeError(
+            f"scores must be what a model says. Got a model, {type(scores).__name__}: "
+            "give model.predict_topk(X), or model.predict(X) for sets."
+        )
+    _doubt_depth(scores, k)
+    if not is_binary_dtype(scores) or has_sets:
+        _doubt_ranking(scores, k)
+    elif _validation.depths(k) != DEPTHS:
+        warn(
+            "k does not count: scores of integers or booleans are 0/1 predictions, "
+            "which have no ranking."
+        )
+
+
+def _doubt_ranking(scores: Any, k: int | tuple[int, ...]) -> None:
+    """Warn if what is ranked are 0/1 predictions, which have no order."""
+    first = min(_validation.depths(k))
     if sp.issparse(scores):
         rows = scores.tocsr()
-        if np.diff(rows.indptr).max(initial=0) <= min(_validation.depths(k)):
+        if np.diff(rows.indptr).max(initial=0) <= first:
             return  # none of them is left out, in whatever order
-        values = rows.data
-    values = np.asarray(values)
+        values, n_ones = rows.data, None
+    else:
+        values = np.asarray(scores)
+        n_ones = (values == 1).sum(axis=-1)
     is_one = values == 1
-    if is_one.any() and (is_one | (values == 0)).all():
+    if not is_one.any() or not (is_one | (values == 0)).all():
+        return
+    if n_ones is None or (n_ones != first).any():
         warn(
             "scores hold only 0 and 1, and are ranked, equal ones by column. If they "
-            "are 0/1 predictions, give them as integers."
+            "are 0/1 predictions, give them as integers, and alone."
         )
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from manylabel import Popularity, metrics
+from manylabel import Popularity, compare, metrics
 from manylabel.evaluation import Evaluation, Report, RowwiseEvaluation, evaluate
 from manylabel.parallel import spawn_seeds
 from manylabel.propensity import Propensity
@@ -26,7 +26,13 @@ def test_depths_of_sets_and_rankings_of_zeros_and_ones_are_doubted():
     for scores in (sets, sp.csr_array(sets)):
         with pytest.warns(UserWarning, match="scores hold only 0 and 1, and are"):
             evaluate(Y, scores, k=1)
-        evaluate(Y, scores, k=1, predictions=Y)
+        with pytest.warns(UserWarning, match="scores hold only 0 and 1, and are"):
+            evaluate(Y, scores.astype(int), k=1, predictions=Y)
+        with pytest.warns(UserWarning, match="scores hold only 0 and 1, and are"):
+            compare(Y, {"a": scores}, k=1)
+    evaluate(Y, 1.0 * Y, k=1)  # the first of each row is known
+    with pytest.raises(TypeError, match=r"scores must be .* Got a model, Popularity"):
+        evaluate(Y, Popularity().fit(Y, Y))
     evaluate(Y, sp.csr_array(sets), k=2)  # no order matters at this depth
     evaluate(Y, 0.5 * Y, k=1)
     evaluate(Y, 0.0 * Y, k=1)

@@ -19,10 +19,11 @@ OFTEN = 0.4  # share of zero bytes in every other place: Western text in UTF-16
 ACCENTS = 2  # that stand side by side, as in Grüße
 SELDOM = 0.2  # accents and marks side by side that could be UTF-8 too, as é »
 HIGH = re.compile(rb"[\x80-\xff]+")
-# What cp1252 has for accents of cp850 and Mac Roman: marks and capitals, which do not
-# stand between small letters (an apostrophe may).
+# What cp1252 has for accents of cp850 and Mac Roman: marks and capitals, which stand
+# neither within words (an apostrophe may) nor at their ends.
 ODD = re.compile(
-    rb"[a-z][\x80-\x82\x84\x86-\x91\x93-\x95\x98\x99\x9b\x9d\x9f](?=[a-z])"
+    rb"(?<=[A-Za-z])[\x80-\x82\x84\x86-\x91\x93-\x95\x98\x99\x9b\x9d\x9f](?=[a-z])"
+    rb"|(?<=[a-z])[\x82\x84\x88\x8a\x8c\x8e\x9f](?![a-z])"
 )
 OLD_END = re.compile(rb"[^\r\n]++\r(?![\r\n])")
 REMEDY = "encoding says which other it is, such as cp1252, cp850 or utf-16"

@@ -9,7 +9,7 @@ from sklearn.utils import check_scalar
 from manylabel._typing import MatrixLike, RandomState
 from manylabel.evaluation.batch import COSTS, is_binary_dtype
 from manylabel.evaluation.bootstrap import RowwiseEvaluation, interval
-from manylabel.evaluation.judgement import doubt_scores
+from manylabel.evaluation.judgement import doubt_scores, refuse_model
 from manylabel.evaluation.report import Report
 from manylabel.losses import CostLike
 from manylabel.parallel import spawn_seeds
@@ -170,15 +170,17 @@ def compare(
             f"predictions must be of the models {', '.join(scores)}. "
             f"Got {', '.join(predictions)}."
         )
-    if predictions is None:
-        _refuse_mixed(scores)
     for matrix in scores.values():
-        doubt_scores(matrix, k, has_sets=predictions is not None)
+        refuse_model(matrix)
     options = {"k": k, "propensity": propensity, "costs": tuple(costs)}
     evaluations = {
         name: RowwiseEvaluation(**options).update(Y, matrix, sets.get(name))
         for name, matrix in scores.items()
     }
+    if predictions is None:
+        _refuse_mixed(scores)
+    for matrix in scores.values():
+        doubt_scores(matrix, k, has_sets=predictions is not None)
     return Comparison.of(
         evaluations, n_resamples=n_resamples, random_state=random_state
     )

@@ -83,26 +83,31 @@ def evaluate(
             f"Y must be the true labels. Got a model, {type(Y).__name__}: judge what "
             "it says, as evaluate(Y, model.predict_topk(X)), or tagger.evaluate(data)."
         )
-    doubt_scores(scores, k, has_sets=predictions is not None)
+    refuse_model(scores)
     check_scalar(n_resamples, "n_resamples", Integral, min_val=0)
     options = {"k": k, "propensity": propensity, "costs": tuple(costs)}
     kind = RowwiseEvaluation if n_resamples else Evaluation
     evaluation = kind(**options).update(Y, scores, predictions, proba)
+    doubt_scores(scores, k, has_sets=predictions is not None)
     if not isinstance(evaluation, RowwiseEvaluation):
         return evaluation.report()
     return evaluation.report_with_intervals(n_resamples, random_state)
 
 
-def doubt_scores(scores: Any, k: int | tuple[int, ...], *, has_sets: bool) -> None:
-    """Refuse a model, and warn where scores and depths do not fit each other.
-
-    ``has_sets``: predictions are given too, so that scores are what is ranked.
-    """
+def refuse_model(scores: Any) -> None:
+    """Refuse a model in place of what it says."""
     if hasattr(scores, "predict"):
         raise TypeError(
             f"scores must be what a model says. Got a model, {type(scores).__name__}: "
             "give model.predict_topk(X), or model.predict(X) for sets."
         )
+
+
+def doubt_scores(scores: Any, k: int | tuple[int, ...], *, has_sets: bool) -> None:
+    """Warn where scores that were checked and depths do not fit each other.
+
+    ``has_sets``: predictions are given too, so that scores are what is ranked.
+    """
     _doubt_depth(scores, k)
     if not is_binary_dtype(scores) or has_sets:
         _doubt_ranking(scores, k)

@@ -90,7 +90,8 @@ def note(sentence: object) -> None:
     for path, name in NICKNAMES.items():
         line = line.replace(path, name)
     console = LIVE[-1] if LIVE else Console(stderr=True, highlight=False)
-    with suppress(OSError):  # nobody listens, or the disk is full: the work goes on
+    # Nobody listens (Rich then exits), or the disk is full: the work goes on.
+    with suppress(OSError, SystemExit):
         _print(line, console)
 
 

@@ -44,6 +44,18 @@ def test_ctrl_c_in_the_middle_of_fit_leaves_nothing(started, files, tmp_path):
 
 
 @pytest.mark.slow
+def test_notes_that_nobody_reads_do_not_cost_the_model(started, tmp_path):
+    (tmp_path / "a.csv").write_text("text,labels\n" + "red wine,x|y\nrye,z\n" * 20)
+    unread, end = os.pipe()
+    os.close(unread)
+    arguments = "--model", tmp_path / "model", "--learner", "popularity"
+    running = started("fit", tmp_path / "a.csv", *arguments, stderr=end)
+    os.close(end)
+    running.communicate()
+    assert (running.returncode, ml.load(tmp_path / "model").n_rows_) == (0, 40)
+
+
+@pytest.mark.slow
 def test_two_processes_that_save_to_one_folder_leave_one_whole_model(
     started, files, dataset, tmp_path
 ):

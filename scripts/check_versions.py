@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 EXTRAS = ("plot", "parquet")
 ENGINES = ("dask", "ray", "spark")
-PATIENCE = 120  # seconds, of an engine
+PATIENCE = 300  # seconds, of an engine
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 
